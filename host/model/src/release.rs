@@ -1,0 +1,53 @@
+//! A release: one version on one target. Immutable but for being closed, once.
+
+use crate::{
+    Json,
+    id::{ReleaseId, VersionId, WorkspaceId},
+    release_target::TargetKey,
+    time::Timestamp,
+};
+
+/// Why a release will not be started any more by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Closed {
+    /// A newer version took its place.
+    Superseded,
+    /// Somebody withdrew it.
+    Cancelled,
+}
+
+impl Closed {
+    /// The name in the API and in the store.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Superseded => "superseded",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The reason of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Superseded, Self::Cancelled].into_iter().find(|closed| closed.name() == name)
+    }
+}
+
+/// One version on one target: the intent, made when the version is ready.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Release {
+    /// Its id.
+    pub id: ReleaseId,
+    /// Its workspace.
+    pub workspace: WorkspaceId,
+    /// Where.
+    pub target: TargetKey,
+    /// What.
+    pub version: VersionId,
+    /// Resolved variables; frozen when the release first passes its gates.
+    pub variables: Option<Json>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Whether it is still open, and if not since when and why.
+    pub closed: Option<(Closed, Timestamp)>,
+}
