@@ -21,8 +21,8 @@ pub enum Step {
     CreateRelease(Release),
     /// A release will not be started any more by itself.
     CloseRelease(ReleaseId, Closed),
-    /// What a target should run.
-    SetDesired(TargetKey, ReleaseId),
+    /// What a target should run; nothing when what it was to run was rejected before it came there.
+    SetDesired(TargetKey, Option<ReleaseId>),
     /// What a target runs.
     SetCurrent(TargetKey, ReleaseId),
     /// Another decision than before.

@@ -12,6 +12,8 @@ use crate::{
 pub enum Closed {
     /// A newer version took its place.
     Superseded,
+    /// It ran there, and another version runs there now.
+    Replaced,
     /// Somebody withdrew it.
     Cancelled,
 }
@@ -22,6 +24,7 @@ impl Closed {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Superseded => "superseded",
+            Self::Replaced => "replaced",
             Self::Cancelled => "cancelled",
         }
     }
@@ -29,7 +32,7 @@ impl Closed {
     /// The reason of that name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Superseded, Self::Cancelled].into_iter().find(|closed| closed.name() == name)
+        [Self::Superseded, Self::Replaced, Self::Cancelled].into_iter().find(|closed| closed.name() == name)
     }
 }
 
