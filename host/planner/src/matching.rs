@@ -1,0 +1,254 @@
+//! Where a deployment may go: the resources that both its and an environment's selector match.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use model::{
+    deployment::Deployment,
+    environment::Environment,
+    id::{ReleaseId, VersionId},
+    job::{Job, JobKind},
+    job_state::FinalStatus,
+    release_target::{ReleaseTarget, TargetKey, TargetState},
+    resource::Resource,
+    snapshot::Snapshot,
+};
+use selectors::{Bindings, NamedView, Place, ResourceView, Selector};
+
+use crate::{
+    rules::RuleBook,
+    target::{Next, Search, Target, ended_as, in_hand, is_attempt},
+};
+
+/// The targets of a pass, by environment name and resource identifier: those that the selectors match, and those
+/// that they matched before. With them, what a person should know of selectors that failed.
+pub fn resolve(snapshot: &Snapshot, rules: &mut RuleBook) -> (Vec<Target>, Vec<String>) {
+    let (matching, warnings) = matching_targets(snapshot);
+    let known: HashMap<TargetKey, TargetState> = snapshot.targets.iter().map(|state| (state.key, *state)).collect();
+    let mut places: Vec<(Arc<ReleaseTarget>, bool)> = matching.into_iter().map(|target| (target, true)).collect();
+    let matched: HashMap<TargetKey, ()> = places.iter().map(|(target, _)| (target.key, ())).collect();
+    let left = snapshot.targets.iter().filter(|state| !matched.contains_key(&state.key));
+    places.extend(detached(snapshot, left).into_iter().map(|target| (target, false)));
+    places.sort_by(|(a, _), (b, _)| {
+        (&a.environment.name, &a.resource.identifier, a.key).cmp(&(&b.environment.name, &b.resource.identifier, b.key))
+    });
+    let facts = Facts::new(snapshot);
+    let targets = places
+        .into_iter()
+        .map(|(target, attached)| {
+            let state = known.get(&target.key).copied();
+            let governing = rules.of(&target);
+            facts.target(target, attached, state, governing)
+        })
+        .collect();
+    (targets, warnings)
+}
+
+/// Every target that the selectors match, by environment name and resource identifier; with warnings.
+#[must_use]
+pub fn matching_targets(snapshot: &Snapshot) -> (Vec<Arc<ReleaseTarget>>, Vec<String>) {
+    let mut warnings = Warnings::default();
+    let deployment = &snapshot.deployment;
+    let whose = format!("deployment `{}`", deployment.name);
+    let of_deployment = select(&whose, &deployment.resource_selector, snapshot.resources.iter(), &mut warnings);
+    let mut targets = Vec::new();
+    for environment in &snapshot.environments {
+        let whose = format!("environment `{}`", environment.name);
+        let selected = select(&whose, &environment.resource_selector, of_deployment.iter().copied(), &mut warnings);
+        targets.extend(selected.into_iter().map(|resource| release_target(deployment, environment, resource)));
+    }
+    (targets, warnings.into_lines())
+}
+
+fn select<'a>(
+    whose: &str,
+    selector: &str,
+    resources: impl Iterator<Item = &'a Arc<Resource>>,
+    warnings: &mut Warnings,
+) -> Vec<&'a Arc<Resource>> {
+    let selector = match Selector::parse(selector, Place::Resource) {
+        Ok(selector) => selector,
+        Err(error) => {
+            warnings.note(format!("the selector of {whose} cannot be read, so it matches nothing: {error}"));
+            return Vec::new();
+        }
+    };
+    let matches = |resource: &&Arc<Resource>| {
+        let found = selector.matches_or_absent(&Bindings::of_resource(resource_view(resource)));
+        match found {
+            Ok(found) => {
+                if let Some(key) = found.absent {
+                    warnings.count(format!("the selector of {whose} asks for `{key}`"), "resources lack it");
+                }
+                found.matched
+            }
+            Err(error) => {
+                warnings.count(format!("the selector of {whose} fails: {error}"), "resources are left out for that");
+                false
+            }
+        }
+    };
+    resources.filter(matches).collect()
+}
+
+/// A policy's selector, parsed once for all targets.
+pub enum PolicySelector {
+    Parsed(Selector),
+    Unreadable(String),
+}
+
+impl PolicySelector {
+    pub fn parse(text: &str) -> Self {
+        match Selector::parse(text, Place::Policy) {
+            Ok(selector) => Self::Parsed(selector),
+            Err(error) => Self::Unreadable(error.to_string()),
+        }
+    }
+
+    /// Whether the policy governs the target; a failure is an error, since it must block.
+    pub fn matches(&self, target: &ReleaseTarget) -> Result<bool, String> {
+        let selector = match self {
+            Self::Parsed(selector) => selector,
+            Self::Unreadable(message) => return Err(message.clone()),
+        };
+        let named = |id, name, metadata| NamedView { id, name, metadata };
+        let ReleaseTarget { deployment, environment, resource, .. } = target;
+        let bindings = Bindings::of_target(
+            named(deployment.id.0, deployment.name.as_str(), &deployment.metadata),
+            named(environment.id.0, environment.name.as_str(), &environment.metadata),
+            resource_view(resource),
+        );
+        selector.matches(&bindings).map_err(|error| error.to_string())
+    }
+}
+
+fn resource_view(resource: &Resource) -> ResourceView<'_> {
+    ResourceView {
+        id: resource.id.0,
+        identifier: &resource.identifier,
+        name: &resource.name,
+        kind: &resource.kind,
+        version: &resource.version,
+        metadata: &resource.metadata,
+        config: &resource.config,
+    }
+}
+
+fn release_target(
+    deployment: &Arc<Deployment>,
+    environment: &Arc<Environment>,
+    resource: &Arc<Resource>,
+) -> Arc<ReleaseTarget> {
+    Arc::new(ReleaseTarget {
+        key: TargetKey { deployment: deployment.id, environment: environment.id, resource: resource.id },
+        deployment: Arc::clone(deployment),
+        environment: Arc::clone(environment),
+        resource: Arc::clone(resource),
+    })
+}
+
+/// Targets that the selectors no longer match, as far as their environment and resource are still there.
+fn detached<'a>(snapshot: &Snapshot, states: impl Iterator<Item = &'a TargetState>) -> Vec<Arc<ReleaseTarget>> {
+    let environments: HashMap<_, _> = snapshot.environments.iter().map(|found| (found.id, found)).collect();
+    let resources: HashMap<_, _> = snapshot.resources.iter().map(|found| (found.id, found)).collect();
+    states
+        .filter_map(|state| {
+            let environment = environments.get(&state.key.environment)?;
+            let resource = resources.get(&state.key.resource)?;
+            Some(release_target(&snapshot.deployment, environment, resource))
+        })
+        .collect()
+}
+
+/// What jobs and releases say of each target.
+struct Facts<'a> {
+    jobs: &'a [Job],
+    by_target: HashMap<TargetKey, Vec<usize>>,
+    versions: HashMap<VersionId, usize>,
+    release_versions: HashMap<ReleaseId, VersionId>,
+}
+
+impl<'a> Facts<'a> {
+    fn new(snapshot: &'a Snapshot) -> Self {
+        let mut by_target: HashMap<TargetKey, Vec<usize>> = HashMap::new();
+        for (index, job) in snapshot.jobs.iter().enumerate().filter(|(_, job)| is_attempt(job)) {
+            by_target.entry(job.target).or_default().push(index);
+        }
+        Self {
+            jobs: &snapshot.jobs,
+            by_target,
+            versions: snapshot.versions.iter().enumerate().map(|(index, version)| (version.id, index)).collect(),
+            release_versions: snapshot.releases.iter().map(|release| (release.id, release.version)).collect(),
+        }
+    }
+
+    fn target(
+        &self,
+        target: Arc<ReleaseTarget>,
+        attached: bool,
+        state: Option<TargetState>,
+        rules: Arc<crate::rules::RuleSet>,
+    ) -> Target {
+        let key = target.key;
+        let jobs = self.by_target.get(&key).cloned().unwrap_or_default();
+        let is_new = state.is_none();
+        let state = state.unwrap_or(TargetState { key, attached: true, desired: None, current: None });
+        let active_job = jobs.iter().copied().rfind(|job| ended_as(&self.jobs[*job]).is_none());
+        let current_release = self.last_success(&jobs).or(state.current);
+        let current = current_release
+            .and_then(|release| self.release_versions.get(&release))
+            .and_then(|version| self.versions.get(version).copied());
+        let in_progress = active_job
+            .map(|job| &self.jobs[job])
+            .filter(|job| in_hand(job))
+            .and_then(|job| self.versions.get(&job.version).copied());
+        Target {
+            target,
+            state,
+            is_new,
+            attached,
+            rules,
+            jobs,
+            current,
+            current_release: current.and(current_release),
+            in_progress,
+            active_job,
+            search: if attached { Search::At(0) } else { Search::Settled(None) },
+            considered: Vec::new(),
+            next: Next::Nothing,
+        }
+    }
+
+    /// The release whose deploy completed last.
+    fn last_success(&self, jobs: &[usize]) -> Option<ReleaseId> {
+        jobs.iter()
+            .map(|job| &self.jobs[*job])
+            .filter(|job| job.kind == JobKind::Deploy && ended_as(job) == Some(FinalStatus::Completed))
+            .max_by_key(|job| (job.state.ended_at(), job.id))
+            .map(|job| job.release)
+    }
+}
+
+/// Counts what happens to many resources, so that one line tells it.
+#[derive(Default)]
+struct Warnings {
+    counts: BTreeMap<(String, &'static str), usize>,
+    lines: Vec<String>,
+}
+
+impl Warnings {
+    fn note(&mut self, line: String) {
+        self.lines.push(line);
+    }
+
+    fn count(&mut self, what: String, of_them: &'static str) {
+        *self.counts.entry((what, of_them)).or_default() += 1;
+    }
+
+    fn into_lines(self) -> Vec<String> {
+        let counted = self.counts.into_iter().map(|((what, of_them), count)| format!("{what}: {count} {of_them}"));
+        self.lines.into_iter().chain(counted).collect()
+    }
+}

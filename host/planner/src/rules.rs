@@ -1,0 +1,148 @@
+//! Which rules govern a target, in the order in which they are asked.
+
+use std::{collections::HashMap, sync::Arc};
+
+use model::{
+    plugin::{Fault, FaultCode, Plugin, Scope},
+    policy::{Policy, Rule},
+    release_target::ReleaseTarget,
+    snapshot::Snapshot,
+};
+
+use crate::matching::PolicySelector;
+
+/// The rules of a target: policy priority high to low, then policy name, then position.
+#[derive(Debug)]
+pub struct RuleSet {
+    pub rules: Vec<GoverningRule>,
+}
+
+/// One rule and who answers for it.
+#[derive(Debug, Clone)]
+pub struct GoverningRule {
+    pub policy: Arc<Policy>,
+    pub rule: Arc<Rule>,
+    pub by: Governor,
+}
+
+/// Who answers for a rule.
+#[derive(Debug, Clone)]
+pub enum Governor {
+    Plugin(Arc<Plugin>),
+    /// Nobody can: the plugin is missing or the policy's selector failed. The rule is then taken as a gate.
+    Nobody(Fault),
+}
+
+impl RuleSet {
+    pub fn gates(&self) -> impl Iterator<Item = &GoverningRule> {
+        self.rules.iter().filter(|rule| match &rule.by {
+            Governor::Plugin(plugin) => plugin.manifest.hooks.gate,
+            Governor::Nobody(_) => true,
+        })
+    }
+
+    pub fn retries(&self) -> impl Iterator<Item = (&GoverningRule, &Arc<Plugin>)> {
+        self.with_plugin().filter(|(_, plugin)| plugin.manifest.hooks.retry)
+    }
+
+    pub fn sequences(&self) -> impl Iterator<Item = (&GoverningRule, &Arc<Plugin>)> {
+        self.with_plugin().filter(|(_, plugin)| plugin.manifest.hooks.sequence)
+    }
+
+    fn with_plugin(&self) -> impl Iterator<Item = (&GoverningRule, &Arc<Plugin>)> {
+        self.rules.iter().filter_map(|rule| match &rule.by {
+            Governor::Plugin(plugin) => Some((rule, plugin)),
+            Governor::Nobody(_) => None,
+        })
+    }
+}
+
+impl GoverningRule {
+    /// How far one answer reaches: the rule's own word, else its plugin's.
+    pub fn scope(&self) -> Scope {
+        match (&self.rule.scope, &self.by) {
+            (Some(scope), _) => *scope,
+            (None, Governor::Plugin(plugin)) => plugin.manifest.scope,
+            (None, Governor::Nobody(_)) => Scope::Target,
+        }
+    }
+}
+
+/// Finds the rules of targets; those that the same policies match share one set.
+pub struct RuleBook {
+    policies: Vec<(Arc<Policy>, PolicySelector, Vec<GoverningRule>)>,
+    sets: HashMap<Vec<Matched>, Arc<RuleSet>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Matched {
+    No,
+    Yes,
+    /// The selector failed, with this message.
+    Failed(String),
+}
+
+impl RuleBook {
+    pub fn new(snapshot: &Snapshot) -> Self {
+        let policies = snapshot
+            .policies
+            .iter()
+            .map(|policy| {
+                let rules = policy
+                    .rules
+                    .iter()
+                    .map(|rule| GoverningRule {
+                        policy: Arc::clone(policy),
+                        rule: Arc::clone(rule),
+                        by: governor(rule, &snapshot.plugins),
+                    })
+                    .collect();
+                (Arc::clone(policy), PolicySelector::parse(&policy.selector), rules)
+            })
+            .collect();
+        Self { policies, sets: HashMap::new() }
+    }
+
+    pub fn of(&mut self, target: &ReleaseTarget) -> Arc<RuleSet> {
+        let matched: Vec<Matched> = self
+            .policies
+            .iter()
+            .map(|(_, selector, _)| match selector.matches(target) {
+                Ok(true) => Matched::Yes,
+                Ok(false) => Matched::No,
+                Err(message) => Matched::Failed(message),
+            })
+            .collect();
+        if let Some(set) = self.sets.get(&matched) {
+            return Arc::clone(set);
+        }
+        let mut rules = Vec::new();
+        for ((policy, _, of_policy), matched) in self.policies.iter().zip(&matched) {
+            match matched {
+                Matched::No => {}
+                Matched::Yes => rules.extend(of_policy.iter().cloned()),
+                Matched::Failed(message) => rules.extend(of_policy.iter().map(|rule| GoverningRule {
+                    by: Governor::Nobody(Fault {
+                        code: FaultCode::SelectorError,
+                        message: format!("the selector of policy `{}` failed here: {message}", policy.name),
+                    }),
+                    ..rule.clone()
+                })),
+            }
+        }
+        let set = Arc::new(RuleSet { rules });
+        self.sets.insert(matched, Arc::clone(&set));
+        set
+    }
+}
+
+fn governor(rule: &Rule, plugins: &[Arc<Plugin>]) -> Governor {
+    let found = rule.plugin.resolve(plugins.iter().map(Arc::as_ref));
+    match found.and_then(|found| plugins.iter().find(|plugin| plugin.id == found.id)) {
+        Some(plugin) => Governor::Plugin(Arc::clone(plugin)),
+        None => Governor::Nobody(Fault {
+            code: FaultCode::PluginMissing,
+            message: format!("there is no plugin `{}` in this workspace", rule.plugin),
+        }),
+    }
+}

@@ -1,0 +1,257 @@
+//! From what the pass found to what is to be done: the plan, with the events that go into the audit trail.
+
+use model::{
+    event::{Actor, EventKind, NewEvent, Subject},
+    id::{JobId, VersionId},
+    job::{Job, JobKind},
+    job_agent::AgentType,
+    job_state::{FinalStatus, JobState},
+    plan::{Plan, Step},
+    release::{Closed, Release},
+    version::VersionStatus,
+};
+use serde_json::json;
+
+use crate::{
+    dispatch_context::{dispatch_context, merged_config},
+    pass::Pass,
+    target::{Next, Search, Target, ended_as},
+};
+
+/// The plan: targets, releases, states, decisions, jobs, in this order.
+pub fn plan(pass: &mut Pass) -> Plan {
+    let mut plan = Plan::default();
+    for target in &pass.targets {
+        attach(&mut plan, target);
+    }
+    for index in 0..pass.targets.len() {
+        let target = &pass.targets[index];
+        make_releases(pass, target, &mut plan);
+        set_current(pass, target, &mut plan);
+        set_desired(pass, target, &mut plan);
+        close_releases(pass, target, &mut plan);
+    }
+    for decision in pass.gates.changed() {
+        let subject = Subject {
+            deployment: Some(decision.scope.deployment),
+            environment: decision.scope.environment,
+            resource: decision.scope.resource,
+            version: Some(decision.version),
+            policy: Some(decision.policy),
+            ..Subject::default()
+        };
+        let data = json!({
+            "rule": decision.rule_label,
+            "verdict": decision.answer.verdict.name(),
+            "mode": decision.mode.name(),
+            "reason": decision.answer.reason,
+            "fault": decision.fault.map(model::plugin::FaultCode::name),
+            "nextEvaluation": decision.next_evaluation().map(|at| at.to_string()),
+        });
+        plan.events.push(NewEvent { kind: EventKind::DecisionChanged, actor: Actor::System, subject, data });
+        plan.steps.push(Step::RecordDecision(decision.clone()));
+    }
+    call_off(pass, &mut plan);
+    make_jobs(pass, &mut plan);
+    plan
+}
+
+fn attach(plan: &mut Plan, target: &Target) {
+    let key = target.target.key;
+    let (step, kind) = match (target.attached, target.state.attached, target.is_new) {
+        (true, _, true) | (true, false, false) => (Step::AttachTarget(key), EventKind::TargetAttached),
+        (false, true, _) => (Step::DetachTarget(key), EventKind::TargetDetached),
+        (true, true, false) | (false, false, _) => return,
+    };
+    plan.steps.push(step);
+    plan.events.push(about(target, kind, json!({"target": target.target.path()})));
+}
+
+fn make_releases(pass: &Pass, target: &Target, plan: &mut Plan) {
+    for considered in &target.considered {
+        let version = &pass.snapshot.versions[*considered];
+        let Some(id) = pass.new_releases.get(&(target.target.key, version.id)) else { continue };
+        plan.steps.push(Step::CreateRelease(Release {
+            id: *id,
+            workspace: pass.snapshot.workspace,
+            target: target.target.key,
+            version: version.id,
+            variables: None,
+            created_at: pass.now,
+            closed: None,
+        }));
+        let mut event = about(target, EventKind::ReleaseCreated, json!({"version": version.tag}));
+        event.subject.release = Some(*id);
+        event.subject.version = Some(version.id);
+        plan.events.push(event);
+    }
+}
+
+fn set_current(pass: &Pass, target: &Target, plan: &mut Plan) {
+    let (Some(release), Some(current)) = (target.current_release, target.current) else { return };
+    if target.state.current == Some(release) {
+        return;
+    }
+    let version = &pass.snapshot.versions[current];
+    plan.steps.push(Step::SetCurrent(target.target.key, release));
+    let mut event = about(target, EventKind::ReleaseCurrent, json!({"version": version.tag}));
+    event.subject.release = Some(release);
+    event.subject.version = Some(version.id);
+    plan.events.push(event);
+}
+
+/// What a target should run is what was chosen. With nothing chosen it stays what it was, unless that may no longer
+/// come there by itself and has not: then it is again what the target runs.
+fn set_desired(pass: &Pass, target: &Target, plan: &mut Plan) {
+    let desired = match target.chosen() {
+        Some(chosen) => pass.release_id(target.target.key, chosen),
+        None if target.attached && desired_is_withdrawn(pass, target) => target.current_release,
+        None => return,
+    };
+    if target.state.desired == desired {
+        return;
+    }
+    plan.steps.push(Step::SetDesired(target.target.key, desired));
+    let version = target.chosen().or(target.current).filter(|_| desired.is_some());
+    let version = version.map(|index| &pass.snapshot.versions[index]);
+    let data = json!({"version": version.map(|version| &version.tag)});
+    let mut event = about(target, EventKind::ReleaseDesired, data);
+    event.subject.release = desired;
+    event.subject.version = version.map(|version| version.id);
+    plan.events.push(event);
+}
+
+fn desired_is_withdrawn(pass: &Pass, target: &Target) -> bool {
+    let Some(release) = pass.snapshot.releases.iter().find(|release| Some(release.id) == target.state.desired) else {
+        return false;
+    };
+    if Some(release.id) == target.current_release || target.in_progress.is_some() {
+        return false;
+    }
+    let version = pass.snapshot.versions.iter().find(|version| version.id == release.version);
+    release.closed.is_some_and(|(why, _)| why == Closed::Cancelled)
+        || version.is_none_or(|version| version.status != VersionStatus::Ready)
+}
+
+/// Whatever is older than what a target should run, or runs, is not started there by itself any more.
+fn close_releases(pass: &Pass, target: &Target, plan: &mut Plan) {
+    let Some(floor) = [target.chosen(), target.current].into_iter().flatten().min() else { return };
+    let superseding = &pass.snapshot.versions[floor];
+    for version in &pass.snapshot.versions[floor + 1..] {
+        let Some(release) = pass.releases.get(&(target.target.key, version.id)) else { continue };
+        let busy = target.active_job.is_some_and(|job| pass.snapshot.jobs[job].version == version.id);
+        if release.closed.is_some() || busy || Some(release.id) == target.current_release {
+            continue;
+        }
+        if completed(pass, target, version.id) {
+            plan.steps.push(Step::CloseRelease(release.id, Closed::Replaced));
+            continue;
+        }
+        plan.steps.push(Step::CloseRelease(release.id, Closed::Superseded));
+        let data = json!({"version": version.tag, "by": superseding.tag});
+        let mut event = about(target, EventKind::ReleaseSuperseded, data);
+        event.subject.release = Some(release.id);
+        event.subject.version = Some(version.id);
+        plan.events.push(event);
+    }
+}
+
+fn completed(pass: &Pass, target: &Target, version: VersionId) -> bool {
+    target
+        .jobs
+        .iter()
+        .map(|job| &pass.snapshot.jobs[*job])
+        .any(|job| job.version == version && ended_as(job) == Some(FinalStatus::Completed))
+}
+
+/// Jobs that sequences call off; and jobs that nobody has taken and that no longer may run.
+fn call_off(pass: &Pass, plan: &mut Plan) {
+    for (job, reason) in &pass.sequencing.cancels {
+        plan.steps.push(Step::CancelJob(*job, reason.clone()));
+    }
+    for target in &pass.targets {
+        let Some(index) = target.active_job.filter(|_| pass.job_in_hand(target).is_none()) else { continue };
+        let job = &pass.snapshot.jobs[index];
+        if pass.sequencing.cancels.contains_key(&job.id) || job.kind != JobKind::Deploy {
+            continue;
+        }
+        if !target.attached {
+            plan.steps.push(Step::CancelJob(job.id, "the selectors no longer match".to_owned()));
+            continue;
+        }
+        let version = pass.version_of(index);
+        if target.search != Search::Settled(target.chosen()) || is_chosen(pass, target, job.version) {
+            continue;
+        }
+        match version.filter(|version| version.status != VersionStatus::Ready) {
+            Some(version) => {
+                let reason = format!("{} is {} now", version.tag, version.status.name());
+                plan.steps.push(Step::CancelJob(job.id, reason));
+            }
+            None if target.chosen().is_none() => {
+                let reason = "a rule no longer lets the version go; it starts again when every rule does".to_owned();
+                plan.steps.push(Step::WithdrawJob(job.id, reason));
+            }
+            // A sequence rule has the say over what a newer version displaces.
+            None => {}
+        }
+    }
+}
+
+fn is_chosen(pass: &Pass, target: &Target, version: VersionId) -> bool {
+    target.chosen().is_some_and(|chosen| pass.snapshot.versions[chosen].id == version)
+}
+
+fn make_jobs(pass: &mut Pass, plan: &mut Plan) {
+    let Some(agent) = pass.snapshot.job_agent.clone() else { return };
+    for index in 0..pass.targets.len() {
+        let Next::Start { attempt } = pass.targets[index].next else { continue };
+        let id = JobId(pass.ids.next(pass.now));
+        let target = &pass.targets[index];
+        let Some(chosen) = target.chosen() else { continue };
+        let Some(release) = pass.release_id(target.target.key, chosen) else { continue };
+        let version = &pass.snapshot.versions[chosen];
+        let deployment = &pass.snapshot.deployment;
+        let about_job = json!({
+            "id": id.to_string(),
+            "kind": JobKind::Deploy.name(),
+            "attempt": attempt,
+            "releaseId": release.to_string(),
+        });
+        plan.steps.push(Step::CreateJob(Job {
+            id,
+            workspace: pass.snapshot.workspace,
+            release,
+            target: target.target.key,
+            version: version.id,
+            kind: JobKind::Deploy,
+            agent: agent.id,
+            attempt,
+            available_at: pass.now,
+            priority: 0,
+            lease_seconds: agent.lease_seconds,
+            deadline_seconds: deployment.job_deadline_seconds,
+            config: merged_config(&agent, deployment, version),
+            context: dispatch_context(&target.target, version, &json!({}), about_job),
+            external_id: None,
+            links: model::Labels::new(),
+            message: String::new(),
+            created_at: pass.now,
+            updated_at: pass.now,
+            state: match agent.agent_type {
+                // A pull agent may claim it as soon as it is there.
+                AgentType::Pull => JobState::Queued { offers: 0 },
+            },
+        }));
+        let data = json!({"version": version.tag, "attempt": attempt, "target": target.target.path()});
+        let mut event = about(target, EventKind::JobCreated, data);
+        event.subject.release = Some(release);
+        event.subject.version = Some(version.id);
+        event.subject.job = Some(id);
+        plan.events.push(event);
+    }
+}
+
+fn about(target: &Target, kind: EventKind, data: model::Json) -> NewEvent {
+    NewEvent { kind, actor: Actor::System, subject: Subject::target(target.target.key), data }
+}
