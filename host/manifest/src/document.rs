@@ -3,7 +3,8 @@
 use model::{
     Json,
     job_agent::AgentType,
-    limits::LEASE_SECONDS_MAX,
+    limits::{JOB_DEADLINE_SECONDS_MAX, LEASE_SECONDS_MAX},
+    names::{check_name, check_path_name},
     wanted::{
         FieldError, Wanted, WantedDeployment, WantedEnvironment, WantedJobAgent, WantedPolicy, WantedResource,
         WantedSystem,
@@ -13,15 +14,11 @@ use selectors::Place;
 
 use crate::{
     fields::{Fields, expected, list, unknown},
-    names::{check_name, check_path_name},
     rule,
 };
 
 /// The types of document there are, as they are written.
 pub const TYPES: &[&str] = &["System", "Resource", "JobAgent", "Environment", "Deployment", "Policy"];
-
-/// Longest a job may be allowed to run, seconds: a week, beyond which a forgotten job is never noticed.
-const JOB_DEADLINE_SECONDS_MAX: i64 = 7 * 24 * 3600;
 
 /// Reads one document. Pointers of errors are relative to it.
 ///

@@ -3,13 +3,12 @@
 
 use model::{
     Json, Labels,
-    limits::{LABELS_MAX, NAME_BYTES_MAX},
+    limits::NAME_BYTES_MAX,
+    names::{check_label_count, check_label_value, check_name, check_text},
     wanted::FieldError,
 };
 use selectors::{Place, Selector, suggest::nearest};
 use serde_json::Map;
-
-use crate::names::{check_label_value, check_name, check_text};
 
 /// The fields of one object.
 pub(crate) struct Fields<'a> {
@@ -144,8 +143,8 @@ impl<'a> Fields<'a> {
             self.error(field, expected("an object of strings", value));
             return labels;
         };
-        if object.len() > LABELS_MAX {
-            self.error(field, format!("has {} entries, at most {LABELS_MAX} are allowed", object.len()));
+        if let Err(message) = check_label_count(object.len()) {
+            self.error(field, message);
         }
         let pointer = self.pointer_to(field);
         for (key, value) in object {

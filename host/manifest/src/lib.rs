@@ -7,7 +7,6 @@
 
 mod document;
 mod fields;
-pub mod names;
 mod rule;
 mod yaml;
 

@@ -3,6 +3,7 @@
 use model::{
     Json,
     limits::RULES_PER_POLICY_MAX,
+    names::check_name,
     plugin::{PluginRef, Scope},
     policy::{OnError, RuleKey, RuleMode},
     wanted::{FieldError, WantedRule},
@@ -10,10 +11,7 @@ use model::{
 use semver::VersionReq;
 use serde_json::Map;
 
-use crate::{
-    fields::{Fields, expected, list, unknown},
-    names::check_name,
-};
+use crate::fields::{Fields, expected, list, unknown};
 
 const MODES: &[&str] = &["enforce", "audit"];
 const ON_ERROR: &[&str] = &["block", "allow"];

@@ -2,6 +2,7 @@
 
 use crate::{
     Json, Labels,
+    event::Subject,
     id::{JobAgentId, JobId, ReleaseId, VersionId, WorkspaceId},
     job_state::JobState,
     release_target::TargetKey,
@@ -83,4 +84,17 @@ pub struct Job {
     pub updated_at: Timestamp,
     /// Where it stands.
     pub state: JobState,
+}
+
+impl Job {
+    /// What an event about this job is about.
+    #[must_use]
+    pub fn subject(&self) -> Subject {
+        Subject {
+            version: Some(self.version),
+            release: Some(self.release),
+            job: Some(self.id),
+            ..Subject::target(self.target)
+        }
+    }
 }

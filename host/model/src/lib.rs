@@ -7,6 +7,7 @@
 
 pub mod id;
 pub mod limits;
+pub mod names;
 pub mod time;
 
 pub mod access;

@@ -34,6 +34,8 @@ pub const LEASE_SECONDS_DEFAULT: i64 = 60;
 pub const LEASE_SECONDS_MAX: i64 = 3600;
 /// How long a job may run in all unless its deployment says otherwise, seconds.
 pub const JOB_DEADLINE_SECONDS_DEFAULT: i64 = 3600;
+/// Longest a job may be allowed to run, seconds: a week, beyond which a forgotten job is never noticed.
+pub const JOB_DEADLINE_SECONDS_MAX: i64 = 7 * 24 * 3600;
 /// Longest wait of a long poll, seconds.
 pub const POLL_SECONDS_MAX: u64 = 60;
 /// Most jobs one poll may claim.

@@ -1,6 +1,6 @@
-//! What a name may be.
+//! What a name, a label or a text of a person may be. Checked where it comes in, once.
 
-use model::limits::{LABEL_VALUE_BYTES_MAX, MESSAGE_BYTES_MAX, NAME_BYTES_MAX};
+use crate::limits::{LABEL_VALUE_BYTES_MAX, LABELS_MAX, MESSAGE_BYTES_MAX, NAME_BYTES_MAX};
 
 /// A name, tag, identifier, kind or label key.
 ///
@@ -34,24 +34,40 @@ pub fn check_path_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The value of a label.
+/// How many labels a thing may have.
 ///
 /// # Errors
-/// When it is too long.
-pub fn check_label_value(value: &str) -> Result<(), String> {
-    if value.len() > LABEL_VALUE_BYTES_MAX {
-        return Err(format!("is {} bytes long, at most {LABEL_VALUE_BYTES_MAX} are allowed", value.len()));
+/// When there are too many.
+pub fn check_label_count(count: usize) -> Result<(), String> {
+    if count > LABELS_MAX {
+        return Err(format!("has {count} labels, at most {LABELS_MAX} are allowed"));
     }
     Ok(())
 }
 
-/// A description.
+/// The value of a label.
 ///
 /// # Errors
-/// When it is too long.
+/// When it is too long or contains NUL.
+pub fn check_label_value(value: &str) -> Result<(), String> {
+    if value.len() > LABEL_VALUE_BYTES_MAX {
+        return Err(format!("is {} bytes long, at most {LABEL_VALUE_BYTES_MAX} are allowed", value.len()));
+    }
+    no_nul(value)
+}
+
+/// A description, reason or comment.
+///
+/// # Errors
+/// When it is too long or contains NUL.
 pub fn check_text(text: &str) -> Result<(), String> {
     if text.len() > MESSAGE_BYTES_MAX {
         return Err(format!("is {} bytes long, at most {MESSAGE_BYTES_MAX} are allowed", text.len()));
     }
-    Ok(())
+    no_nul(text)
+}
+
+/// PostgreSQL keeps no NUL in text, so neither engine is given one.
+fn no_nul(text: &str) -> Result<(), String> {
+    if text.contains('\0') { Err("contains NUL".to_owned()) } else { Ok(()) }
 }
