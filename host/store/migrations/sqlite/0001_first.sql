@@ -12,6 +12,7 @@ CREATE TABLE api_keys (
   user_name TEXT NOT NULL, teams TEXT NOT NULL, role TEXT NOT NULL, agent_id BLOB,
   created_at INTEGER NOT NULL, expires_at INTEGER, last_used_at INTEGER
 ) STRICT;
+CREATE INDEX api_keys_user ON api_keys (workspace_id, user_name, created_at);
 
 CREATE TABLE systems (
   id BLOB PRIMARY KEY, workspace_id BLOB NOT NULL REFERENCES workspaces (id),
@@ -136,15 +137,22 @@ CREATE TABLE jobs (
 ) STRICT;
 CREATE INDEX jobs_claim ON jobs (agent_id, available_at, priority, id) WHERE status = 'queued' AND lease_token IS NULL;
 CREATE INDEX jobs_leased ON jobs (lease_until) WHERE ended_at IS NULL AND lease_token IS NOT NULL;
+CREATE INDEX jobs_available ON jobs (available_at) WHERE status = 'queued' AND lease_token IS NULL;
 CREATE INDEX jobs_release ON jobs (release_id);
+-- Whatever races, a release never has two attempts at once.
+CREATE UNIQUE INDEX jobs_one_unfinished ON jobs (release_id) WHERE ended_at IS NULL;
 CREATE INDEX jobs_unfinished ON jobs (deployment_id) WHERE ended_at IS NULL;
+CREATE INDEX jobs_target ON jobs (deployment_id, environment_id, resource_id, created_at);
+CREATE INDEX jobs_workspace ON jobs (workspace_id, created_at, id);
 
--- What an agent reported at the end of a claim: one row per token, whatever is sent again.
+-- What an agent reported under a token: the result that counted, and what came too late, as evidence.
 CREATE TABLE job_results (
   job_id BLOB NOT NULL REFERENCES jobs (id), lease_token INTEGER NOT NULL,
   at INTEGER NOT NULL, accepted INTEGER NOT NULL, status TEXT NOT NULL, body_hash BLOB NOT NULL, body TEXT NOT NULL,
   PRIMARY KEY (job_id, lease_token, body_hash)
 ) STRICT;
+-- A result counts once, whatever is sent again.
+CREATE UNIQUE INDEX job_results_accepted ON job_results (job_id) WHERE accepted;
 
 CREATE TABLE decisions (
   id BLOB PRIMARY KEY, workspace_id BLOB NOT NULL REFERENCES workspaces (id),
@@ -156,7 +164,7 @@ CREATE TABLE decisions (
   -- False once a later decision of the same rule, version and scope stands in its place.
   latest INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX decisions_latest ON decisions (version_id, rule_id) WHERE latest = 1;
+CREATE INDEX decisions_latest ON decisions (version_id, rule_id) WHERE latest;
 CREATE INDEX decisions_version ON decisions (deployment_id, version_id, at);
 
 -- Planning work: one row per deployment. Anything that changes a fact raises `generation` in its own transaction;
@@ -177,6 +185,10 @@ CREATE TABLE events (
   at INTEGER NOT NULL, kind TEXT NOT NULL, actor TEXT NOT NULL,
   system_id BLOB, deployment_id BLOB, environment_id BLOB, resource_id BLOB, version_id BLOB, release_id BLOB,
   job_id BLOB, policy_id BLOB, data TEXT NOT NULL
+) STRICT;
+-- Written with each event; the sequencer moves its rows to event_positions, in the order of seq.
+CREATE TABLE event_outbox (
+  seq INTEGER PRIMARY KEY, workspace_id BLOB NOT NULL, event_id BLOB NOT NULL UNIQUE REFERENCES events (id)
 ) STRICT;
 -- The sequencer's: committed events in order, without gaps per workspace.
 CREATE TABLE event_positions (

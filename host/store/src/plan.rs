@@ -1,0 +1,237 @@
+//! Applies a plan: a constant number of statements, whatever the number of steps, and only what it says.
+//!
+//! A step that finds its change made already changes nothing, and the event that tells of it is not written again:
+//! a plan that is applied twice is harmless.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{
+    event::{Actor, EventKind, NewEvent, Subject},
+    id::{DecisionId, JobId, ReleaseId, WorkspaceId},
+    job::Job,
+    job_state::{FinalStatus, IllegalTransition, JobState, JobStatus},
+    plan::{Plan, Step},
+    release::{Closed, Release},
+    release_target::TargetKey,
+};
+use serde_json::json;
+
+use crate::{
+    StoreError, Tx, claim, decision, event, job,
+    planning::{self, Mark},
+    release, release_target,
+};
+
+/// Applies a plan in the caller's transaction.
+pub async fn apply(tx: &mut Tx, workspace: WorkspaceId, plan: &Plan) -> Result<(), StoreError> {
+    let steps = Steps::of(plan);
+    let mut changed = Changed::default();
+
+    changed.attached = set(release_target::attach_all(tx, workspace, &steps.attached).await?);
+    changed.releases = set(release::insert_all(tx, &steps.releases).await?);
+    // Jobs are called off before others are made: a release has one at a time.
+    let mut ended_events = call_off(tx, workspace, &steps.called_off).await?;
+    changed.jobs = set(job::insert_all(tx, &steps.jobs).await?);
+    for (closed, releases) in &steps.closed {
+        changed.closed.extend(release::close_all(tx, releases, closed.0).await?);
+    }
+    changed.desired = set(release_target::set_desired_all(tx, workspace, &steps.desired).await?);
+    changed.current = set(release_target::set_current_all(tx, workspace, &steps.current).await?);
+    changed.decisions = set(decision::record_all(tx, &steps.decisions).await?);
+
+    let mut events: Vec<NewEvent> = plan.events.iter().filter(|event| changed.tells_of(event)).cloned().collect();
+    events.append(&mut ended_events);
+    event::append_all(tx, workspace, &events).await
+}
+
+/// A plan's steps by kind. Where two steps are about the same thing, the later one stands.
+#[derive(Default)]
+struct Steps<'a> {
+    attached: Vec<(TargetKey, bool)>,
+    releases: Vec<&'a Release>,
+    closed: BTreeMap<ByName, Vec<ReleaseId>>,
+    desired: Vec<(TargetKey, Option<ReleaseId>)>,
+    current: Vec<(TargetKey, ReleaseId)>,
+    decisions: Vec<&'a model::decision::Decision>,
+    jobs: Vec<Job>,
+    called_off: BTreeMap<JobId, CallOff<'a>>,
+}
+
+/// Why a job is called off.
+#[derive(Clone, Copy)]
+enum CallOff<'a> {
+    Cancel(&'a str),
+    Withdraw(&'a str),
+}
+
+impl<'a> Steps<'a> {
+    fn of(plan: &'a Plan) -> Self {
+        let mut steps = Self::default();
+        let mut attached = BTreeMap::new();
+        let mut desired = BTreeMap::new();
+        let mut current = BTreeMap::new();
+        let mut decisions = BTreeMap::new();
+        for step in &plan.steps {
+            match step {
+                Step::AttachTarget(key) => {
+                    attached.insert(*key, true);
+                }
+                Step::DetachTarget(key) => {
+                    attached.insert(*key, false);
+                }
+                Step::CreateRelease(release) => steps.releases.push(release),
+                Step::CloseRelease(release, closed) => {
+                    steps.closed.entry(ByName(*closed)).or_default().push(*release);
+                }
+                Step::SetDesired(key, release) => {
+                    desired.insert(*key, *release);
+                }
+                Step::SetCurrent(key, release) => {
+                    current.insert(*key, *release);
+                }
+                Step::RecordDecision(decision) => {
+                    decisions.insert((decision.rule, decision.version, decision.scope), decision);
+                }
+                Step::CreateJob(job) => steps.jobs.push(job.clone()),
+                Step::CancelJob(id, why) => {
+                    steps.called_off.insert(*id, CallOff::Cancel(why));
+                }
+                Step::WithdrawJob(id, why) => {
+                    steps.called_off.insert(*id, CallOff::Withdraw(why));
+                }
+            }
+        }
+        steps.attached = attached.into_iter().collect();
+        steps.desired = desired.into_iter().collect();
+        steps.current = current.into_iter().collect();
+        steps.decisions = decisions.into_values().collect();
+        steps
+    }
+}
+
+/// Orders reasons, so that releases are always closed in the same order.
+struct ByName(Closed);
+
+impl PartialEq for ByName {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for ByName {}
+
+impl PartialOrd for ByName {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ByName {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.name().cmp(other.0.name())
+    }
+}
+
+/// What really changed.
+#[derive(Default)]
+struct Changed {
+    attached: BTreeSet<TargetKey>,
+    releases: BTreeSet<ReleaseId>,
+    closed: BTreeSet<ReleaseId>,
+    desired: BTreeSet<TargetKey>,
+    current: BTreeSet<TargetKey>,
+    decisions: BTreeSet<DecisionId>,
+    jobs: BTreeSet<JobId>,
+}
+
+impl Changed {
+    /// Whether an event tells of something that happened here, or of something that no step makes.
+    fn tells_of(&self, event: &NewEvent) -> bool {
+        let Subject { deployment, environment, resource, release, job, .. } = event.subject;
+        let target = match (deployment, environment, resource) {
+            (Some(deployment), Some(environment), Some(resource)) => {
+                Some(TargetKey { deployment, environment, resource })
+            }
+            _ => None,
+        };
+        let target_in = |set: &BTreeSet<TargetKey>| target.is_none_or(|key| set.contains(&key));
+        let release_in = |set: &BTreeSet<ReleaseId>| release.is_none_or(|id| set.contains(&id));
+        #[expect(clippy::wildcard_enum_match_arm, reason = "of all kinds, these are what steps make")]
+        match event.kind {
+            EventKind::TargetAttached | EventKind::TargetDetached => target_in(&self.attached),
+            EventKind::ReleaseCreated => release_in(&self.releases),
+            EventKind::ReleaseSuperseded => release_in(&self.closed),
+            EventKind::ReleaseDesired => target_in(&self.desired),
+            EventKind::ReleaseCurrent => target_in(&self.current),
+            EventKind::DecisionChanged => !self.decisions.is_empty(),
+            EventKind::JobCreated => job.is_none_or(|id| self.jobs.contains(&id)),
+            _ => true,
+        }
+    }
+}
+
+fn set<T: Ord>(values: Vec<T>) -> BTreeSet<T> {
+    values.into_iter().collect()
+}
+
+/// Cancels and withdraws jobs as they stand now; gives the events that tell of it.
+async fn call_off(
+    tx: &mut Tx,
+    workspace: WorkspaceId,
+    called_off: &BTreeMap<JobId, CallOff<'_>>,
+) -> Result<Vec<NewEvent>, StoreError> {
+    let ids: Vec<JobId> = called_off.keys().copied().collect();
+    let now = tx.now();
+    let mut events = Vec::new();
+    let mut saved = Vec::new();
+    for mut job in claim::lock_all(tx, workspace, &ids).await? {
+        let Some(call_off) = called_off.get(&job.id) else { continue };
+        let (next, why) = match call_off {
+            CallOff::Cancel(why) => (job.state.cancel(now), *why),
+            CallOff::Withdraw(why) => (withdraw(&job.state, now), *why),
+        };
+        // The job moved on since the snapshot was read: what it has become stands, and the next pass sees it.
+        let Ok(next) = next else { continue };
+        if next == job.state {
+            continue;
+        }
+        job.state = next;
+        job.message = why.to_owned();
+        job.updated_at = now;
+        events.push(called_off_event(&job, why));
+        saved.push(job);
+    }
+    job::save_all(tx, &saved).await?;
+    let deployments: BTreeSet<_> = saved.iter().map(|job| job.target.deployment).collect();
+    for deployment in deployments {
+        planning::mark(tx, deployment, Mark::Progress).await?;
+    }
+    Ok(events)
+}
+
+/// Only what no agent has been handed can be withdrawn.
+fn withdraw(state: &JobState, now: model::time::Timestamp) -> Result<JobState, IllegalTransition> {
+    match state {
+        JobState::Pending | JobState::Queued { .. } => state.end(FinalStatus::Skipped, now),
+        JobState::Offered { .. } | JobState::Triggered { .. } | JobState::Running { .. } | JobState::Ended { .. } => {
+            Err(IllegalTransition { from: state.status(), to: JobStatus::Skipped })
+        }
+    }
+}
+
+fn called_off_event(job: &Job, why: &str) -> NewEvent {
+    let kind = match job.state {
+        JobState::Ended { .. } => EventKind::JobEnded,
+        JobState::Pending
+        | JobState::Queued { .. }
+        | JobState::Offered { .. }
+        | JobState::Triggered { .. }
+        | JobState::Running { .. } => EventKind::JobCancelRequested,
+    };
+    NewEvent {
+        kind,
+        actor: Actor::System,
+        subject: job.subject(),
+        data: json!({ "status": job.state.status().name(), "attempt": job.attempt, "message": why }),
+    }
+}

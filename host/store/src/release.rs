@@ -1,0 +1,192 @@
+//! Releases: added and closed by plans, never changed otherwise.
+
+use model::{
+    id::{DeploymentId, ReleaseId, VersionId, WorkspaceId},
+    release::{Closed, Release},
+    release_target::TargetKey,
+    time::Timestamp,
+};
+use sqlx::FromRow;
+use uuid::Uuid;
+
+use crate::{
+    Listed, Page, StoreError, Tx,
+    many::{Many, all_many},
+    row::{Id, Place, instant, json, millis},
+    tx::{all, count, one},
+};
+
+macro_rules! select {
+    ($name:literal, $rest:literal) => {
+        concat!(
+            "-- release.",
+            $name,
+            "\nSELECT r.id, r.workspace_id, r.deployment_id, r.environment_id, r.resource_id, r.version_id, r.variables,\n",
+            "  r.created_at, r.closed, r.closed_at, v.tag AS version_tag\n",
+            "FROM releases r JOIN versions v ON v.id = r.version_id ",
+            $rest
+        )
+    };
+}
+
+const GET: &str = select!("get", "WHERE r.workspace_id = $1 AND r.id = $2");
+const LIST: &str = select!(
+    "list",
+    "WHERE r.workspace_id = $1 AND (r.deployment_id = $2 OR $2 IS NULL) AND (r.version_id = $3 OR $3 IS NULL)
+  AND (r.environment_id = $4 OR $4 IS NULL) AND (r.resource_id = $5 OR $5 IS NULL)
+ORDER BY r.created_at, r.id LIMIT $6 OFFSET $7"
+);
+const COUNT: &str = "-- release.count
+SELECT COUNT(*) AS count FROM releases r
+WHERE r.workspace_id = $1 AND (r.deployment_id = $2 OR $2 IS NULL) AND (r.version_id = $3 OR $3 IS NULL)
+  AND (r.environment_id = $4 OR $4 IS NULL) AND (r.resource_id = $5 OR $5 IS NULL)";
+// Open, desired, current, or with a job that has not ended; `job.for_planning` repeats this.
+const FOR_PLANNING: &str = select!(
+    "for_planning",
+    "WHERE r.deployment_id = $1 AND (
+    r.closed IS NULL
+    OR r.id IN (SELECT t.desired_release_id FROM release_targets t
+      WHERE t.deployment_id = $1 AND t.desired_release_id IS NOT NULL)
+    OR r.id IN (SELECT t.current_release_id FROM release_targets t
+      WHERE t.deployment_id = $1 AND t.current_release_id IS NOT NULL)
+    OR r.id IN (SELECT u.release_id FROM jobs u WHERE u.deployment_id = $1 AND u.ended_at IS NULL))
+ORDER BY r.created_at, r.id"
+);
+const INSERT: Many = Many {
+    sql: "-- release.insert
+INSERT INTO releases (id, workspace_id, deployment_id, environment_id, resource_id, version_id, variables, created_at,
+  closed, closed_at)
+VALUES ",
+    fixed: 0,
+    columns: 10,
+    tail: " ON CONFLICT DO NOTHING RETURNING id",
+};
+const CLOSE: Many = Many {
+    sql: "-- release.close\nUPDATE releases SET closed = $1, closed_at = $2 WHERE closed IS NULL AND id IN (",
+    fixed: 2,
+    columns: 1,
+    tail: ") RETURNING id",
+};
+pub(crate) const ALL: &[&str] = &[GET, LIST, COUNT, FOR_PLANNING];
+pub(crate) const MANY: &[Many] = &[INSERT, CLOSE];
+
+/// Which releases to list; whatever is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Filter {
+    /// Of this deployment.
+    pub deployment: Option<DeploymentId>,
+    /// Of this version.
+    pub version: Option<VersionId>,
+    /// On this target.
+    pub target: Option<TargetKey>,
+}
+
+/// A release with the tag that people know its version by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedRelease {
+    /// The release.
+    pub release: Release,
+    /// Its version's tag.
+    pub version_tag: String,
+}
+
+/// The release with this id.
+pub async fn get(tx: &mut Tx, workspace: WorkspaceId, id: ReleaseId) -> Result<Option<NamedRelease>, StoreError> {
+    one!(tx, Row, GET, workspace.0, id.0)?.map(NamedRelease::try_from).transpose()
+}
+
+/// Releases, oldest first.
+pub async fn list(
+    tx: &mut Tx,
+    workspace: WorkspaceId,
+    filter: Filter,
+    page: Page,
+) -> Result<Listed<NamedRelease>, StoreError> {
+    let deployment = filter.deployment.or(filter.target.map(|key| key.deployment)).map(|id| id.0);
+    let version = filter.version.map(|id| id.0);
+    let environment = filter.target.map(|key| key.environment.0);
+    let resource = filter.target.map(|key| key.resource.0);
+    let ws = workspace.0;
+    let rows = all!(tx, Row, LIST, ws, deployment, version, environment, resource, page.limit(), page.offset())?;
+    let items = rows.into_iter().map(NamedRelease::try_from).collect::<Result<_, _>>()?;
+    Ok(Listed::new(items, count!(tx, COUNT, ws, deployment, version, environment, resource)?))
+}
+
+/// The releases that a pass over this deployment looks at, oldest first.
+pub(crate) async fn for_planning(tx: &mut Tx, deployment: DeploymentId) -> Result<Vec<Release>, StoreError> {
+    let rows = all!(tx, Row, FOR_PLANNING, deployment.0)?;
+    rows.into_iter().map(|row| NamedRelease::try_from(row).map(|named| named.release)).collect()
+}
+
+/// Adds releases, but for those whose version has one on the target already; gives the ids of those added.
+pub(crate) async fn insert_all(tx: &mut Tx, releases: &[&Release]) -> Result<Vec<ReleaseId>, StoreError> {
+    let rows = all_many!(tx, Id, INSERT, [], releases, |release| [
+        release.id.0,
+        release.workspace.0,
+        release.target.deployment.0,
+        release.target.environment.0,
+        release.target.resource.0,
+        release.version.0,
+        release.variables.as_ref().map(json),
+        release.created_at.as_millis(),
+        release.closed.map(|(closed, _)| closed.name()),
+        millis(release.closed.map(|(_, at)| at)),
+    ]);
+    Ok(rows.into_iter().map(|row| row.id.into()).collect())
+}
+
+/// Closes those of the releases that are open; gives their ids.
+pub(crate) async fn close_all(
+    tx: &mut Tx,
+    releases: &[ReleaseId],
+    closed: Closed,
+) -> Result<Vec<ReleaseId>, StoreError> {
+    let now = tx.now().as_millis();
+    let rows = all_many!(tx, Id, CLOSE, [closed.name(), now], releases, |release| [release.0]);
+    Ok(rows.into_iter().map(|row| row.id.into()).collect())
+}
+
+#[derive(FromRow)]
+struct Row {
+    id: Uuid,
+    workspace_id: Uuid,
+    deployment_id: Uuid,
+    environment_id: Uuid,
+    resource_id: Uuid,
+    version_id: Uuid,
+    variables: Option<String>,
+    created_at: i64,
+    closed: Option<String>,
+    closed_at: Option<i64>,
+    version_tag: String,
+}
+
+impl TryFrom<Row> for NamedRelease {
+    type Error = StoreError;
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        let place = Place { table: "releases", id: &row.id };
+        let closed = match (&row.closed, instant(row.closed_at)) {
+            (None, None) => None,
+            (Some(closed), Some(at)) => Some((place.word("closed", closed, Closed::parse)?, at)),
+            (Some(_), None) | (None, Some(_)) => {
+                return Err(place.bad("closed_at", "must be set exactly when `closed` is"));
+            }
+        };
+        Ok(Self {
+            release: Release {
+                variables: row.variables.as_deref().map(|text| place.json("variables", text)).transpose()?,
+                id: row.id.into(),
+                workspace: row.workspace_id.into(),
+                target: TargetKey {
+                    deployment: row.deployment_id.into(),
+                    environment: row.environment_id.into(),
+                    resource: row.resource_id.into(),
+                },
+                version: row.version_id.into(),
+                created_at: Timestamp::from_millis(row.created_at),
+                closed,
+            },
+            version_tag: row.version_tag,
+        })
+    }
+}
