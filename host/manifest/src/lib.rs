@@ -8,6 +8,7 @@
 mod document;
 mod fields;
 mod rule;
+pub mod scenario;
 mod yaml;
 
 pub use document::{TYPES, from_json};

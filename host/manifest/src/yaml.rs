@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use model::{
     Json,
     limits::{DOCUMENTS_MAX, JSON_DEPTH_MAX, LARGE_BODY_BYTES_MAX},
-    wanted::Wanted,
+    wanted::{FieldError, Wanted},
 };
 use serde::{
     Deserialize, Deserializer,
@@ -33,7 +33,7 @@ pub struct Document {
     pub file: String,
     /// Where it begins.
     pub line: u64,
-    positions: BTreeMap<String, (u64, u64)>,
+    positions: Positions,
 }
 
 impl Document {
@@ -74,6 +74,32 @@ impl fmt::Display for DocumentError {
 /// # Errors
 /// Everything that is wrong with any of them; or the first thing that makes the file no YAML.
 pub fn parse_yaml(file: &str, text: &str) -> Result<Vec<Document>, Vec<DocumentError>> {
+    let trees = read(file, text)?;
+    let mut documents = Vec::with_capacity(trees.len());
+    let mut errors = Vec::new();
+    for Tree { json, positions } in trees {
+        match from_json(&json) {
+            Ok(wanted) => {
+                let line = nearest_position(&positions, "").0;
+                documents.push(Document { wanted, json, file: file.to_owned(), line, positions });
+            }
+            Err(found) => errors.extend(found.into_iter().map(|error| located(file, &positions, error))),
+        }
+    }
+    if errors.is_empty() { Ok(documents) } else { Err(errors) }
+}
+
+/// A document as JSON, with the place of every field by its pointer.
+pub(crate) struct Tree {
+    pub json: Json,
+    pub positions: Positions,
+}
+
+/// Line and column by pointer.
+pub(crate) type Positions = BTreeMap<String, (u64, u64)>;
+
+/// All documents of a file as JSON.
+pub(crate) fn read(file: &str, text: &str) -> Result<Vec<Tree>, Vec<DocumentError>> {
     let nodes = serde_saphyr::from_multiple_with_options::<Spanned<Node>>(text, options()).map_err(|error| {
         let location = error.location().unwrap_or(Location::UNKNOWN);
         vec![DocumentError {
@@ -84,24 +110,19 @@ pub fn parse_yaml(file: &str, text: &str) -> Result<Vec<Document>, Vec<DocumentE
             message: plain(&error.without_snippet().to_string()),
         }]
     })?;
-    let mut documents = Vec::with_capacity(nodes.len());
-    let mut errors = Vec::new();
-    for node in nodes {
-        let mut positions = BTreeMap::new();
-        let start = (node.referenced.line(), node.referenced.column());
-        positions.insert(String::new(), start);
+    let trees = nodes.into_iter().map(|node| {
+        let mut positions = Positions::new();
+        positions.insert(String::new(), (node.referenced.line(), node.referenced.column()));
         let json = node.value.into_json(&mut String::new(), &mut positions);
-        match from_json(&json) {
-            Ok(wanted) => {
-                documents.push(Document { wanted, json, file: file.to_owned(), line: start.0, positions });
-            }
-            Err(found) => errors.extend(found.into_iter().map(|error| {
-                let (line, column) = nearest_position(&positions, &error.pointer);
-                DocumentError { file: file.to_owned(), line, column, pointer: error.pointer, message: error.message }
-            })),
-        }
-    }
-    if errors.is_empty() { Ok(documents) } else { Err(errors) }
+        Tree { json, positions }
+    });
+    Ok(trees.collect())
+}
+
+/// What is wrong with a field, with its place.
+pub(crate) fn located(file: &str, positions: &Positions, error: FieldError) -> DocumentError {
+    let (line, column) = nearest_position(positions, &error.pointer);
+    DocumentError { file: file.to_owned(), line, column, pointer: error.pointer, message: error.message }
 }
 
 /// YAML 1.2: `no` and `on` are strings, keys do not repeat, and nothing multiplies without bound.
@@ -120,7 +141,7 @@ fn options() -> Options {
     options
 }
 
-fn nearest_position(positions: &BTreeMap<String, (u64, u64)>, pointer: &str) -> (u64, u64) {
+pub(crate) fn nearest_position(positions: &Positions, pointer: &str) -> (u64, u64) {
     let mut pointer = pointer;
     loop {
         if let Some(position) = positions.get(pointer) {
@@ -157,7 +178,7 @@ enum Node {
 }
 
 impl Node {
-    fn into_json(self, pointer: &mut String, positions: &mut BTreeMap<String, (u64, u64)>) -> Json {
+    fn into_json(self, pointer: &mut String, positions: &mut Positions) -> Json {
         let length = pointer.len();
         match self {
             Self::Scalar(json) => json,

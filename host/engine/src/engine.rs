@@ -1,0 +1,33 @@
+//! The engine's two handles: the store and the plugin host.
+
+use model::plugin::{Digest, Fault, FaultCode};
+use plugins::Host;
+use store::Store;
+
+/// Plans, and carries commands out. Cheap to clone; all clones are one engine.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) store: Store,
+    pub(crate) host: Host,
+}
+
+impl Engine {
+    /// An engine over that store, asking that host's plugins. [`Engine::run`] makes it plan.
+    #[must_use]
+    pub fn new(store: Store, host: Host) -> Self {
+        Self { store, host }
+    }
+
+    /// Makes the host ready to ask a component, from the store's bytes where it does not have it.
+    pub(crate) async fn load(&self, digest: Digest) -> Result<(), Fault> {
+        if self.host.is_loaded(digest) {
+            return Ok(());
+        }
+        let unavailable = |message: String| Fault { code: FaultCode::PluginMissing, message };
+        let mut tx = self.store.read("engine.load").await.map_err(|error| unavailable(error.to_string()))?;
+        let bytes = store::plugin::bytes(&mut tx, digest).await.map_err(|error| unavailable(error.to_string()))?;
+        drop(tx);
+        let bytes = bytes.ok_or_else(|| unavailable(format!("the store has no component {digest}")))?;
+        self.host.load(digest, bytes).await.map(|_| ())
+    }
+}

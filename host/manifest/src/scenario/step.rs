@@ -1,0 +1,231 @@
+//! What happens: one action at an instant.
+
+use model::{
+    Json, Labels,
+    job_state::JobStatus,
+    time::Timestamp,
+    version::VersionStatus,
+    wanted::{FieldError, Wanted},
+};
+use serde_json::Map;
+
+use super::{documents, expect, expect::Expectation, items, moment, object};
+use crate::fields::{Fields, expected, unknown};
+use model::names::check_name;
+
+/// What happens.
+#[derive(Debug, Clone)]
+pub enum Action {
+    /// What should be there is made so.
+    Apply(Vec<Wanted>),
+    /// CI reports a version.
+    Version {
+        /// Of which deployment.
+        deployment: String,
+        /// Its tag.
+        tag: String,
+        /// Its name; the tag when absent.
+        name: Option<String>,
+        /// Its configuration.
+        config: Json,
+        /// Its labels.
+        metadata: Labels,
+        /// How far it is.
+        status: VersionStatus,
+        /// When it was made; now when absent.
+        created_at: Option<Timestamp>,
+    },
+    /// A version's status changes.
+    VersionStatus {
+        /// Of which deployment.
+        deployment: String,
+        /// Its tag.
+        version: String,
+        /// The new status.
+        status: VersionStatus,
+    },
+    /// A person approves.
+    Approve(Word),
+    /// A person rejects.
+    Reject(Word),
+    /// An agent reports on a target's latest job.
+    Report(Report),
+    /// The lease of a target's latest job runs out: its agent is not heard of until then.
+    ExpireLease {
+        /// Which target.
+        target: String,
+    },
+    /// The process dies and starts again on the same database.
+    Restart,
+    /// This must be true now.
+    Expect(Box<Expectation>),
+}
+
+/// What a person says of a version in an environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// Of which deployment.
+    pub deployment: String,
+    /// The version's tag.
+    pub version: String,
+    /// For which environment.
+    pub environment: String,
+    /// Who.
+    pub user: String,
+    /// Teams of the person.
+    pub roles: Vec<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// What an agent reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// On which target's latest job.
+    pub target: String,
+    /// How it stands.
+    pub status: JobStatus,
+    /// What is said with it.
+    pub message: String,
+    /// Under which token; the job's own when absent. `stale` sends one that no longer holds.
+    pub stale: bool,
+}
+
+const ACTIONS: &[&str] =
+    &["apply", "version", "versionStatus", "approve", "reject", "report", "expireLease", "restart", "expect"];
+
+pub(super) fn step(item: &Json, pointer: &str, start: Timestamp) -> Result<(Timestamp, Action), Vec<FieldError>> {
+    let object = object(item, pointer, "a step with `at` and an action")?;
+    let mut fields = Fields::new(object, pointer);
+    let at = moment(&mut fields, "at", start);
+    if at.is_none() && !object.contains_key("at") {
+        fields.error("at", "is missing, expected a time from the start (90s, 5m, 2h, 1d) or an instant");
+    }
+    if let Some(early) = at.filter(|at| *at < start) {
+        fields.error("at", format!("{early} is before the start ({start})"));
+    }
+    let written: Vec<&str> = object.keys().map(String::as_str).filter(|key| *key != "at").collect();
+    let action = match written.as_slice() {
+        [name] => match ACTIONS.iter().find(|action| *action == name) {
+            Some(name) => {
+                // A restart has nothing to say: `restart:` and `restart: {}` are both right.
+                let value = fields.take(name).cloned().unwrap_or(Json::Object(Map::new()));
+                action(name, &value, &fields.pointer_to(name), start)
+            }
+            None => {
+                let message = unknown("action", name, ACTIONS);
+                return Err(vec![FieldError { pointer: fields.pointer_to(name), message }]);
+            }
+        },
+        [] => Err(vec![FieldError {
+            pointer: pointer.to_owned(),
+            message: format!("has no action, expected one of {}", crate::fields::list(ACTIONS)),
+        }]),
+        [first, second, ..] => Err(vec![FieldError {
+            pointer: pointer.to_owned(),
+            message: format!("has both `{first}` and `{second}`, expected one (make it two steps at the same time)"),
+        }]),
+    };
+    match action {
+        Ok(action) => {
+            let errors = fields.finish();
+            if errors.is_empty() { Ok((at.unwrap_or(start), action)) } else { Err(errors) }
+        }
+        Err(found) => {
+            fields.extend(found);
+            let errors = fields.finish();
+            // What was not reached is not unknown.
+            Err(errors.into_iter().filter(|error| !error.message.starts_with("unknown field")).collect())
+        }
+    }
+}
+
+fn action(name: &str, value: &Json, pointer: &str, start: Timestamp) -> Result<Action, Vec<FieldError>> {
+    match name {
+        "apply" => apply(value, pointer),
+        "expect" => expect::expectation(value, pointer, start).map(|found| Action::Expect(Box::new(found))),
+        _ => {
+            let mut fields = Fields::new(object(value, pointer, "an object")?, pointer);
+            let action = match name {
+                "version" => version(&mut fields, start),
+                "versionStatus" => version_status(&mut fields),
+                "approve" => Action::Approve(word(&mut fields)),
+                "reject" => Action::Reject(word(&mut fields)),
+                "report" => report(&mut fields),
+                "expireLease" => Action::ExpireLease { target: fields.name("target", check_name) },
+                _ => Action::Restart,
+            };
+            let errors = fields.finish();
+            if errors.is_empty() { Ok(action) } else { Err(errors) }
+        }
+    }
+}
+
+fn apply(value: &Json, pointer: &str) -> Result<Action, Vec<FieldError>> {
+    let wrapped = Map::from_iter([("apply".to_owned(), value.clone())]);
+    let base = pointer.strip_suffix("/apply").unwrap_or(pointer);
+    let mut fields = Fields::new(&wrapped, base);
+    if !value.is_array() {
+        fields.error("apply", expected("a list of documents", value));
+    }
+    let wanted = if value.is_array() { items(&mut fields, "apply", documents) } else { Vec::new() };
+    fields.take("apply");
+    let errors = fields.finish();
+    if errors.is_empty() { Ok(Action::Apply(wanted)) } else { Err(errors) }
+}
+
+fn version(fields: &mut Fields<'_>, start: Timestamp) -> Action {
+    Action::Version {
+        deployment: fields.name("deployment", check_name),
+        tag: fields.name("tag", check_name),
+        name: fields.optional_name("name"),
+        config: fields.config("config"),
+        metadata: fields.labels("metadata"),
+        status: status(fields).unwrap_or(VersionStatus::Ready),
+        created_at: moment(fields, "createdAt", start),
+    }
+}
+
+fn version_status(fields: &mut Fields<'_>) -> Action {
+    let (deployment, version) = (fields.name("deployment", check_name), fields.name("version", check_name));
+    let status = status(fields).unwrap_or_else(|| {
+        fields.error("status", "is missing, expected the version's new status");
+        VersionStatus::Unspecified
+    });
+    Action::VersionStatus { deployment, version, status }
+}
+
+fn status(fields: &mut Fields<'_>) -> Option<VersionStatus> {
+    let words = VersionStatus::ALL.map(VersionStatus::name);
+    fields.word("status", VersionStatus::parse, &words)
+}
+
+fn word(fields: &mut Fields<'_>) -> Word {
+    Word {
+        deployment: fields.name("deployment", check_name),
+        version: fields.name("version", check_name),
+        environment: fields.name("environment", check_name),
+        user: fields.name("user", check_name),
+        roles: fields.names("roles"),
+        reason: fields.text("reason"),
+    }
+}
+
+fn report(fields: &mut Fields<'_>) -> Action {
+    let words: Vec<&'static str> = JobStatus::ALL.iter().map(|status| status.name()).collect();
+    let target = fields.name("target", check_name);
+    let status = fields.word("status", JobStatus::parse, &words).unwrap_or_else(|| {
+        fields.error("status", "is missing, expected the job's status");
+        JobStatus::Completed
+    });
+    let message = fields.text("message");
+    let stale = match fields.string("token") {
+        None => false,
+        Some("stale") => true,
+        Some(other) => {
+            fields.error("token", unknown("token", other, &["stale"]));
+            false
+        }
+    };
+    Action::Report(Report { target, status, message, stale })
+}
