@@ -30,19 +30,21 @@ pub fn run() -> Result<()> {
 
 fn format() -> Result<()> {
     tools::run(tools::cargo().args(["fmt", "--all", "--check"]))?;
-    for workspace in tools::GUEST_WORKSPACES {
-        tools::run(tools::cargo().args(["fmt", "--all", "--check"]).current_dir(tools::root().join(workspace)))?;
+    for folder in tools::guest_workspaces()? {
+        tools::run(tools::cargo().args(["fmt", "--all", "--check"]).current_dir(folder))?;
     }
     Ok(())
 }
 
 fn lint() -> Result<()> {
-    tools::run(tools::cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))?;
-    for workspace in tools::GUEST_WORKSPACES {
-        let folder = tools::root().join(workspace);
-        // For the target they are made for (glue included), then natively with their tests.
-        let wasm = ["clippy", "--workspace", "--locked", "--target", tools::WASM_TARGET, "--", "-D", "warnings"];
-        tools::run(tools::cargo().args(wasm).current_dir(&folder))?;
+    let strict = ["--", "-D", "warnings"];
+    tools::run(tools::cargo().args(["clippy", "--workspace", "--all-targets", "--locked"]).args(strict))?;
+    for folder in tools::guest_workspaces()? {
+        // For the target that they are made for, which alone has the glue; and natively, with their tests.
+        let wasm = ["clippy", "--workspace", "--locked", "--target", tools::WASM_TARGET];
+        tools::run(tools::cargo().args(wasm).args(strict).current_dir(&folder))?;
+        let native = ["clippy", "--workspace", "--locked", "--all-targets"];
+        tools::run(tools::cargo().args(native).args(strict).current_dir(&folder))?;
     }
     Ok(())
 }

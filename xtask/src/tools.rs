@@ -12,13 +12,30 @@ use anyhow::{Context, Result, bail, ensure};
 /// Policies and test guests are compiled to this.
 pub const WASM_TARGET: &str = "wasm32-unknown-unknown";
 
-/// Workspaces of their own, since what is in them is compiled for [`WASM_TARGET`].
-pub const GUEST_WORKSPACES: [&str; 2] = ["policies", "tests/guests/programs"];
+/// Folders that the root workspace excludes: what is in them is compiled for [`WASM_TARGET`].
+const EXCLUDED: [&str; 3] = ["policies", "tests/guests/programs", "examples/policies"];
 
 /// The repository's root folder.
 #[must_use]
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the root folder").to_owned()
+}
+
+/// The workspaces in the excluded folders: the folder itself, or each of its folders that has a manifest.
+pub fn guest_workspaces() -> Result<Vec<PathBuf>> {
+    let is_workspace = |folder: &PathBuf| folder.join("Cargo.toml").is_file();
+    let mut found = Vec::new();
+    for folder in EXCLUDED.map(|folder| root().join(folder)).into_iter().filter(|folder| folder.is_dir()) {
+        if is_workspace(&folder) {
+            found.push(folder);
+            continue;
+        }
+        let entries: Vec<PathBuf> =
+            std::fs::read_dir(&folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+        found.extend(entries.into_iter().filter(is_workspace));
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// Progress and trouble go to standard error; standard output is for what was asked for.

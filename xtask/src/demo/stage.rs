@@ -129,6 +129,13 @@ impl<'a> Stage<'a> {
         answer.json()
     }
 
+    /// Any other request, whole path; what came back, whatever its status.
+    pub fn send(&self, method: &str, path: &str, body: &str) -> Result<http::Response> {
+        let bearer = format!("Bearer {}", self.key);
+        let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+        http::request(self.server.address(), method, path, &headers, body.as_bytes())
+    }
+
     /// All items of a list that fits one page.
     pub fn list(&self, path: &str) -> Result<Vec<Value>> {
         let answer = self.get(path)?;
