@@ -38,6 +38,8 @@ pub const JOB_DEADLINE_SECONDS_DEFAULT: i64 = 3600;
 pub const JOB_DEADLINE_SECONDS_MAX: i64 = 7 * 24 * 3600;
 /// Longest wait of a long poll, seconds.
 pub const POLL_SECONDS_MAX: u64 = 60;
+/// Reports under tokens that do not hold that are kept of one job; more would let one agent fill the disk.
+pub const LATE_RESULTS_MAX: usize = 100;
 /// Most jobs one poll may claim.
 pub const CLAIM_MAX: u32 = 100;
 

@@ -117,7 +117,13 @@ pub(crate) const SAVE_TYPES: &[&str] = &[
     "int8",
 ];
 pub(crate) const ALL: &[&str] = &[GET, GET_NAMED, LIST, COUNT, FOR_PLANNING, LEASE_ON_TARGET];
-pub(crate) const MANY: &[Many] = &[INSERT, SAVE];
+const NAMED: Many = Many {
+    sql: select_named!("named", "WHERE j.id IN ("),
+    fixed: 0,
+    columns: 1,
+    tail: ") ORDER BY j.available_at, j.priority DESC, j.id",
+};
+pub(crate) const MANY: &[Many] = &[INSERT, SAVE, NAMED];
 
 /// Which jobs to list; whatever is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -178,6 +184,11 @@ pub async fn list(
     let rows = all!(tx, NamedRow, LIST, ws, status, deployment, environment, resource, agent, release, limit, offset)?;
     let items = rows.into_iter().map(NamedJob::try_from).collect::<Result<_, _>>()?;
     Ok(Listed::new(items, count!(tx, COUNT, ws, status, deployment, environment, resource, agent, release)?))
+}
+
+/// The jobs with these ids, with names, in the order in which they are handed out.
+pub async fn named(tx: &mut Tx, ids: &[JobId]) -> Result<Vec<NamedJob>, StoreError> {
+    all_many!(tx, NamedRow, NAMED, [], ids, |id| [id.0]).into_iter().map(NamedJob::try_from).collect()
 }
 
 /// Every job of the releases that a pass over this deployment looks at, oldest first.

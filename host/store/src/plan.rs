@@ -25,22 +25,27 @@ use crate::{
 /// Applies a plan in the caller's transaction.
 pub async fn apply(tx: &mut Tx, workspace: WorkspaceId, plan: &Plan) -> Result<(), StoreError> {
     let steps = Steps::of(plan);
-    let mut changed = Changed::default();
-
-    changed.attached = set(release_target::attach_all(tx, workspace, &steps.attached).await?);
-    changed.releases = set(release::insert_all(tx, &steps.releases).await?);
+    let attached = release_target::attach_all(tx, workspace, &steps.attached).await?;
+    let releases = release::insert_all(tx, &steps.releases).await?;
     // Jobs are called off before others are made: a release has one at a time.
-    let mut ended_events = call_off(tx, workspace, &steps.called_off).await?;
-    changed.jobs = set(job::insert_all(tx, &steps.jobs).await?);
-    for (closed, releases) in &steps.closed {
-        changed.closed.extend(release::close_all(tx, releases, closed.0).await?);
+    let mut called_off = call_off(tx, workspace, &steps.called_off).await?;
+    let jobs = job::insert_all(tx, &steps.jobs).await?;
+    let mut closed = BTreeSet::new();
+    for (reason, releases) in &steps.closed {
+        closed.extend(release::close_all(tx, releases, reason.0).await?);
     }
-    changed.desired = set(release_target::set_desired_all(tx, workspace, &steps.desired).await?);
-    changed.current = set(release_target::set_current_all(tx, workspace, &steps.current).await?);
-    changed.decisions = set(decision::record_all(tx, &steps.decisions).await?);
+    let changed = Changed {
+        attached: set(attached),
+        releases: set(releases),
+        closed,
+        desired: set(release_target::set_desired_all(tx, workspace, &steps.desired).await?),
+        current: set(release_target::set_current_all(tx, workspace, &steps.current).await?),
+        decisions: set(decision::record_all(tx, &steps.decisions).await?),
+        jobs: set(jobs),
+    };
 
     let mut events: Vec<NewEvent> = plan.events.iter().filter(|event| changed.tells_of(event)).cloned().collect();
-    events.append(&mut ended_events);
+    events.append(&mut called_off);
     event::append_all(tx, workspace, &events).await
 }
 
@@ -133,7 +138,6 @@ impl Ord for ByName {
 }
 
 /// What really changed.
-#[derive(Default)]
 struct Changed {
     attached: BTreeSet<TargetKey>,
     releases: BTreeSet<ReleaseId>,

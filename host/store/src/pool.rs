@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::{
     StoreError,
     clock::Clock,
-    event,
+    event, planning,
     tx::{Inner, Tx},
     wake::Signals,
 };
@@ -101,8 +101,8 @@ impl Store {
         }
         let store = Self { shared };
         if matches!(store.shared.pool, Pool::Sqlite { .. }) {
-            let mut tx = store.write("planning.release_all").await?;
-            crate::planning::release_all(&mut tx).await?;
+            let mut tx = store.write("store.open").await?;
+            planning::release_all(&mut tx).await?;
             tx.commit().await?;
         }
         Ok(store)

@@ -38,7 +38,16 @@ const NEXT_LAPSE: &str = "-- claim.next_lapse
 SELECT MIN(CASE WHEN status <> 'queued' AND $1 + lease_seconds * 1000 > lease_until
   THEN $1 + lease_seconds * 1000 ELSE lease_until END) AS at
 FROM jobs WHERE ended_at IS NULL AND lease_token IS NOT NULL";
-pub(crate) const ALL: &[&str] = &[BECAME_AVAILABLE, NEXT_AVAILABLE, NEXT_LAPSE];
+const WAITING: &str = "-- claim.waiting
+SELECT id FROM jobs
+WHERE agent_id = $1 AND status = 'queued' AND lease_token IS NULL AND available_at <= $2 LIMIT 1";
+pub(crate) const ALL: &[&str] = &[BECAME_AVAILABLE, NEXT_AVAILABLE, NEXT_LAPSE, WAITING];
+
+/// Whether the agent may be offered anything now; a look that locks nothing.
+pub async fn is_waiting(tx: &mut Tx, agent: JobAgentId) -> Result<bool, StoreError> {
+    let now = tx.now().as_millis();
+    Ok(one!(tx, crate::row::Id, WAITING, agent.0, now)?.is_some())
+}
 
 /// Up to `max` jobs that the agent may be offered now: by when they became available, then priority, then id.
 pub async fn pick(tx: &mut Tx, agent: JobAgentId, max: u32) -> Result<Vec<Job>, StoreError> {
