@@ -7,8 +7,8 @@ use tidegate_policy::ConfigError;
 
 use crate::provider::Provider;
 
-/// So many measurements of one metric at most; all of them are in every question.
-pub const COUNT_MAX: u32 = 10_000;
+/// So many measurements of one metric at most: all of them are judged in every question, which has its time limit.
+pub const COUNT_MAX: u32 = 1000;
 
 /// An agent that reports nothing is waited for so long, unless `timeoutSeconds` says otherwise.
 pub const JOB_TIMEOUT_SECONDS: u32 = 86_400;
@@ -41,7 +41,7 @@ pub struct Metric {
     pub interval_seconds: u32,
     /// How many measurements are taken.
     #[serde(default = "one")]
-    #[schemars(range(min = 1, max = 10_000))]
+    #[schemars(range(min = 1, max = 1000))]
     pub count: u32,
     /// A condition in CEL over `result`: a measurement passes if it holds (and `failureCondition` does not).
     #[serde(default)]
@@ -189,7 +189,7 @@ mod tests {
         check(r#", "failureCondition": "'x'""#, "/metrics/0/failureCondition");
         check(r#", "intervalSeconds": 0"#, "/metrics/0/intervalSeconds");
         check(r#", "count": 0"#, "/metrics/0/count");
-        check(r#", "count": 10001"#, "/metrics/0/count");
+        check(r#", "count": 1001"#, "/metrics/0/count");
         check(r#", "successThreshold": 0"#, "/metrics/0/successThreshold");
         check(r#", "count": 3, "successThreshold": 4"#, "/metrics/0/successThreshold");
         check(r#", "timeoutSeconds": 0"#, "/metrics/0/timeoutSeconds");
