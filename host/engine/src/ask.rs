@@ -1,6 +1,9 @@
 //! Holds the planner's conversation: puts its questions to plugins until it has a plan.
 
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::atomic::Ordering,
+};
 
 use model::{
     plugin::{Digest, Fault},
@@ -45,6 +48,7 @@ impl Engine {
         let fault_of = |question: &Question| unfit.get(&question.digest).cloned().flatten();
         let faults: Vec<Option<Fault>> = questions.iter().map(fault_of).collect();
         let fit = questions.into_iter().zip(&faults).filter(|(_, fault)| fault.is_none());
+        self.evaluations.fetch_add(u64::try_from(faults.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
         let mut answered = session.ask(fit.map(|(question, _)| question).collect()).await.into_iter();
         faults
             .into_iter()

@@ -1,4 +1,9 @@
-//! The engine's two handles: the store and the plugin host.
+//! The engine's handles: the store and the plugin host.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use model::plugin::{Digest, Fault, FaultCode};
 use plugins::Host;
@@ -9,13 +14,20 @@ use store::Store;
 pub struct Engine {
     pub(crate) store: Store,
     pub(crate) host: Host,
+    pub(crate) evaluations: Arc<AtomicU64>,
 }
 
 impl Engine {
     /// An engine over that store, asking that host's plugins. [`Engine::run`] makes it plan.
     #[must_use]
     pub fn new(store: Store, host: Host) -> Self {
-        Self { store, host }
+        Self { store, host, evaluations: Arc::default() }
+    }
+
+    /// Questions that plugins were asked since this engine began.
+    #[must_use]
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations.load(Ordering::Relaxed)
     }
 
     /// Makes the host ready to ask a component, from the store's bytes where it does not have it.

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use model::time::Timestamp;
 use store::StoreError;
 use tokio::{
     task::JoinSet,
@@ -97,13 +98,29 @@ impl Engine {
         failed.map_or(Ok(None), Err)
     }
 
-    /// Plans until nothing is due at the present instant: what tests and simulations do in place of [`Engine::run`].
+    /// Plans what is due at the present instant, one deployment after the other, until nothing is: what tests and
+    /// simulations do in place of [`Engine::run`], since its order is always the same.
     ///
     /// # Errors
     ///
     /// When the database does not answer.
     pub async fn settle(&self) -> Result<(), StoreError> {
-        while self.work_off().await?.is_none() {}
-        Ok(())
+        loop {
+            let mut tx = self.store.write("engine.claim").await?;
+            let claims = store::planning::claim_due(&mut tx, 1, CLAIM_SECONDS).await?;
+            tx.commit().await?;
+            let Some(claim) = claims.first() else { return Ok(()) };
+            self.pass(claim).await?;
+        }
+    }
+
+    /// When time alone makes planning due next; an instant in the past when it is due now.
+    ///
+    /// # Errors
+    ///
+    /// When the database does not answer.
+    pub async fn next_due_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        let mut tx = self.store.read("engine.due").await?;
+        store::planning::next_due_at(&mut tx).await
     }
 }

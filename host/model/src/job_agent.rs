@@ -11,17 +11,20 @@ use crate::{
 pub enum AgentType {
     /// The agent asks for its jobs.
     Pull,
+    /// In a simulation the scenario says what becomes of its jobs; on a server it asks for them, as pull does.
+    Simulated,
 }
 
 impl AgentType {
     /// Every type.
-    pub const ALL: [Self; 1] = [Self::Pull];
+    pub const ALL: [Self; 2] = [Self::Pull, Self::Simulated];
 
     /// The name in the API and in the store.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pull => "pull",
+            Self::Simulated => "simulated",
         }
     }
 

@@ -42,8 +42,6 @@ pub enum Outcome {
     Ends(JobStatus),
     /// The agent takes the job and is never heard of again.
     Vanishes,
-    /// The agent never asks for the job.
-    Ignores,
 }
 
 pub(super) fn rule(item: &Json, pointer: &str) -> Result<AgentRule, Vec<FieldError>> {
@@ -97,13 +95,11 @@ fn outcome(fields: &mut Fields<'_>) -> Outcome {
         "invalid_integration",
         "external_run_not_found",
         "vanishes",
-        "ignores",
     ];
     let completed = Outcome::Ends(JobStatus::Completed);
     let Some(word) = fields.string("result") else { return completed };
     match word {
         "vanishes" => Outcome::Vanishes,
-        "ignores" => Outcome::Ignores,
         _ => match JobStatus::parse(word).filter(|status| status.is_final() && *status != JobStatus::Skipped) {
             Some(status) => Outcome::Ends(status),
             None => {

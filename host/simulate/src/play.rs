@@ -1,0 +1,139 @@
+//! The discrete-event loop: the clock goes to the next instant at which anything is due, and everything of that
+//! instant is worked off before the clock moves again.
+
+use manifest::scenario::{Action, Scenario, Step};
+use model::{
+    event::EventKind,
+    time::{Timestamp, earliest},
+};
+
+use crate::{
+    SimulateError, actions,
+    agent::Agents,
+    expectations::{self, Seen},
+    line::{Line, Summary},
+    names::Names,
+    world::{Stage, World},
+};
+
+/// Events read at once.
+const EVENTS_MAX: u32 = 1000;
+
+/// Plays a scenario on a stage and hands out its lines as they come.
+///
+/// # Errors
+///
+/// When a step asks for what is not there, or the database fails.
+pub async fn play(scenario: &Scenario, stage: Stage, lines: &mut dyn FnMut(Line)) -> Result<Summary, SimulateError> {
+    let world = World::start(stage, scenario.start, scenario.seed).await?;
+    let mut play = Play {
+        scenario,
+        agents: Agents::default(),
+        names: Names::default(),
+        seen: Seen::default(),
+        position: 0,
+        summary: Summary::default(),
+        lines,
+    };
+    let mut world = world;
+    // What stands at the start is no part of what happens.
+    play.read_events(&world, false).await?;
+    world.engine.apply(&world.caller("scenario", &[]), &scenario.apply, false).await.map_err(SimulateError::Apply)?;
+    play.settle(&world).await?;
+    for step in &scenario.steps {
+        play.run_until(&world, step.at).await?;
+        world = play.step(world, step).await?;
+        play.settle(&world).await?;
+    }
+    play.run_until(&world, scenario.until).await?;
+    play.summary.evaluations = world.evaluations();
+    let summary = play.summary;
+    (play.lines)(Line::Summary(summary));
+    Ok(summary)
+}
+
+struct Play<'a> {
+    scenario: &'a Scenario,
+    agents: Agents,
+    names: Names,
+    seen: Seen,
+    position: i64,
+    summary: Summary,
+    lines: &'a mut dyn FnMut(Line),
+}
+
+impl Play<'_> {
+    /// Lets time pass up to and including `end`.
+    async fn run_until(&mut self, world: &World, end: Timestamp) -> Result<(), SimulateError> {
+        loop {
+            let (_, swept) = world.dispatch.sweep().await?;
+            let planned = world.engine.next_due_at().await?;
+            let due = earliest(earliest(swept, planned), self.agents.next_due_at());
+            match due.filter(|due| *due <= end) {
+                Some(due) => world.clock.set(due),
+                None => {
+                    world.clock.set(end);
+                    return self.settle(world).await;
+                }
+            }
+            self.settle(world).await?;
+        }
+    }
+
+    /// Works everything off that the present instant brings.
+    async fn settle(&mut self, world: &World) -> Result<(), SimulateError> {
+        loop {
+            world.dispatch.sweep().await?;
+            world.engine.settle().await?;
+            if !self.agents.work(world, &self.scenario.agent).await? {
+                break;
+            }
+        }
+        self.read_events(world, true).await
+    }
+
+    async fn step(&mut self, world: World, step: &Step) -> Result<World, SimulateError> {
+        match &step.action {
+            Action::Restart => return world.restart().await,
+            Action::Expect(expectation) => {
+                let found = expectations::check(&world, &self.seen, expectation, step.line).await?;
+                self.summary.expectations += 1;
+                self.summary.failed += u64::from(!found.1.is_empty());
+                let (target, faults) = found;
+                (self.lines)(Line::Expectation { at: step.at, line: step.line, target, faults });
+            }
+            action => actions::perform(&world, action, step.line).await?,
+        }
+        Ok(world)
+    }
+
+    async fn read_events(&mut self, world: &World, tell: bool) -> Result<(), SimulateError> {
+        loop {
+            let mut tx = world.store.read("simulate.events").await?;
+            let events = store::event::after(&mut tx, world.workspace.id, self.position, EVENTS_MAX).await?;
+            let Some(last) = events.last() else { return Ok(()) };
+            self.position = last.position;
+            for event in &events {
+                if !tell {
+                    continue;
+                }
+                self.names.learn(&mut tx, world.workspace.id, event).await?;
+                let subject = &event.event.subject;
+                let target = self.names.target(subject);
+                let kind = event.event.kind;
+                self.summary.decisions += u64::from(kind == EventKind::DecisionChanged);
+                self.summary.jobs += u64::from(kind == EventKind::JobCreated);
+                self.seen.note(target.as_deref(), kind);
+                (self.lines)(Line::Event {
+                    at: event.at,
+                    seq: self.seen.count(),
+                    kind: kind.name(),
+                    actor: event.event.actor.text(),
+                    version: self.names.version(subject),
+                    target,
+                    data: event.event.data.clone(),
+                });
+            }
+        }
+    }
+}
