@@ -1,0 +1,10 @@
+//! The cases, by what they are about.
+
+pub mod bad_rows;
+pub mod claims;
+pub mod events;
+pub mod nouns;
+pub mod planning;
+pub mod plans;
+pub mod schema;
+pub mod wakes;
