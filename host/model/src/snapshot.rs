@@ -34,7 +34,8 @@ pub struct Snapshot {
     pub plugins: Vec<Arc<Plugin>>,
     /// Approvals of the deployment's versions, by time.
     pub approvals: Vec<Approval>,
-    /// Releases that are open, desired or current, or have a job that has not ended.
+    /// Releases that are open, desired or current, have a job that has not ended, or are of a version newer than what
+    /// their target runs: of those a pass must know that they were closed, or it would make them again.
     pub releases: Vec<Release>,
     /// Every job of those releases, oldest first.
     pub jobs: Vec<Job>,

@@ -1,6 +1,8 @@
 //! What an executor is told: the merged configuration and the dispatch context.
 
-use model::{Json, deployment::Deployment, job_agent::JobAgent, release_target::ReleaseTarget, version::Version};
+use model::{
+    Json, deployment::Deployment, id::ReleaseId, job_agent::JobAgent, release_target::ReleaseTarget, version::Version,
+};
 use serde_json::{Value, json};
 
 /// Deep merge, later wins: the agent's config, the deployment's, the version's. Objects merge, all else replaces.
@@ -12,7 +14,13 @@ pub fn merged_config(agent: &JobAgent, deployment: &Deployment, version: &Versio
 }
 
 /// The whole snapshot that an executor needs, but for the lease token, which is new at every claim.
-pub fn dispatch_context(target: &ReleaseTarget, version: &Version, variables: &Json, about_job: Json) -> Json {
+pub fn dispatch_context(
+    target: &ReleaseTarget,
+    version: &Version,
+    release: ReleaseId,
+    variables: &Json,
+    about_job: Json,
+) -> Json {
     let ReleaseTarget { deployment, environment, resource, .. } = target;
     json!({
         "job": about_job,
@@ -34,6 +42,7 @@ pub fn dispatch_context(target: &ReleaseTarget, version: &Version, variables: &J
             "metadata": version.metadata,
             "config": version.config,
         },
+        "release": {"id": release.to_string()},
         "variables": variables,
     })
 }

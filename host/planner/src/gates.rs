@@ -175,12 +175,16 @@ impl Gates {
     /// rule says `onError: allow`.
     fn understand(&self, rule: &GoverningRule, answer: Answer) -> (GateAnswer, Option<FaultCode>) {
         let fault = match answer {
-            Answer::Gate(answer) => match answer.verdict {
-                Verdict::Wait(Some(until)) if until <= self.now => Fault {
+            Answer::Gate(answer) => match (answer.verdict, answer.valid_until) {
+                (Verdict::Wait(Some(until)), _) if until <= self.now => Fault {
                     code: FaultCode::InvalidOutput,
                     message: format!("it waits for {until}, which is not after now ({})", self.now),
                 },
-                Verdict::Allow | Verdict::Wait(_) | Verdict::Deny => return (answer, None),
+                (Verdict::Allow, Some(until)) if until <= self.now => Fault {
+                    code: FaultCode::InvalidOutput,
+                    message: format!("it allows until {until}, which is not after now ({})", self.now),
+                },
+                (Verdict::Allow | Verdict::Wait(_) | Verdict::Deny, _) => return (answer, None),
             },
             Answer::Fault(fault) => fault,
             Answer::Retry(_) | Answer::Sequence(_) => {

@@ -1,7 +1,7 @@
 //! Where a deployment may go: the resources that both its and an environment's selector match.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -10,10 +10,12 @@ use model::{
     environment::Environment,
     id::{ReleaseId, VersionId},
     job::{Job, JobKind},
-    job_state::FinalStatus,
+    job_state::{FinalStatus, JobState, LeaseToken},
+    release::{Closed, Release},
     release_target::{ReleaseTarget, TargetKey, TargetState},
     resource::Resource,
     snapshot::Snapshot,
+    version::{Version, VersionStatus},
 };
 use selectors::{Bindings, NamedView, Place, ResourceView, Selector};
 
@@ -22,15 +24,26 @@ use crate::{
     target::{Next, Search, Target, ended_as, in_hand, is_attempt},
 };
 
-/// The targets of a pass, by environment name and resource identifier: those that the selectors match, and those
-/// that they matched before. With them, what a person should know of selectors that failed.
-pub fn resolve(snapshot: &Snapshot, rules: &mut RuleBook) -> (Vec<Target>, Vec<String>) {
+/// The places of a pass.
+pub struct Places {
+    /// By environment name and resource identifier: those that the selectors match, and those that they matched before.
+    pub targets: Vec<Target>,
+    /// Targets whose resource or environment is no longer there, by key.
+    pub gone: Vec<TargetState>,
+    /// What a person should know of selectors that failed.
+    pub warnings: Vec<String>,
+}
+
+/// Finds the places of a pass.
+pub fn resolve(snapshot: &Snapshot, rules: &mut RuleBook) -> Places {
     let (matching, warnings) = matching_targets(snapshot);
     let known: HashMap<TargetKey, TargetState> = snapshot.targets.iter().map(|state| (state.key, *state)).collect();
     let mut places: Vec<(Arc<ReleaseTarget>, bool)> = matching.into_iter().map(|target| (target, true)).collect();
-    let matched: HashMap<TargetKey, ()> = places.iter().map(|(target, _)| (target.key, ())).collect();
-    let left = snapshot.targets.iter().filter(|state| !matched.contains_key(&state.key));
-    places.extend(detached(snapshot, left).into_iter().map(|target| (target, false)));
+    let matched: HashSet<TargetKey> = places.iter().map(|(target, _)| target.key).collect();
+    let left = snapshot.targets.iter().filter(|state| !matched.contains(&state.key));
+    let (detached, mut gone) = detached(snapshot, left);
+    gone.sort_by_key(|state| state.key);
+    places.extend(detached.into_iter().map(|target| (target, false)));
     places.sort_by(|(a, _), (b, _)| {
         (&a.environment.name, &a.resource.identifier, a.key).cmp(&(&b.environment.name, &b.resource.identifier, b.key))
     });
@@ -43,7 +56,7 @@ pub fn resolve(snapshot: &Snapshot, rules: &mut RuleBook) -> (Vec<Target>, Vec<S
             facts.target(target, attached, state, governing)
         })
         .collect();
-    (targets, warnings)
+    Places { targets, gone, warnings }
 }
 
 /// Every target that the selectors match, by environment name and resource identifier; with warnings.
@@ -149,25 +162,32 @@ fn release_target(
     })
 }
 
-/// Targets that the selectors no longer match, as far as their environment and resource are still there.
-fn detached<'a>(snapshot: &Snapshot, states: impl Iterator<Item = &'a TargetState>) -> Vec<Arc<ReleaseTarget>> {
+/// Targets that the selectors no longer match; apart from them those whose environment or resource is not there.
+fn detached<'a>(
+    snapshot: &Snapshot,
+    states: impl Iterator<Item = &'a TargetState>,
+) -> (Vec<Arc<ReleaseTarget>>, Vec<TargetState>) {
     let environments: HashMap<_, _> = snapshot.environments.iter().map(|found| (found.id, found)).collect();
     let resources: HashMap<_, _> = snapshot.resources.iter().map(|found| (found.id, found)).collect();
-    states
-        .filter_map(|state| {
-            let environment = environments.get(&state.key.environment)?;
-            let resource = resources.get(&state.key.resource)?;
-            Some(release_target(&snapshot.deployment, environment, resource))
-        })
-        .collect()
+    let (mut detached, mut gone) = (Vec::new(), Vec::new());
+    for state in states {
+        match (environments.get(&state.key.environment), resources.get(&state.key.resource)) {
+            (Some(environment), Some(resource)) => {
+                detached.push(release_target(&snapshot.deployment, environment, resource));
+            }
+            (None, _) | (_, None) => gone.push(*state),
+        }
+    }
+    (detached, gone)
 }
 
 /// What jobs and releases say of each target.
 struct Facts<'a> {
     jobs: &'a [Job],
     by_target: HashMap<TargetKey, Vec<usize>>,
+    in_order: &'a [Arc<Version>],
     versions: HashMap<VersionId, usize>,
-    release_versions: HashMap<ReleaseId, VersionId>,
+    releases: HashMap<ReleaseId, &'a Release>,
 }
 
 impl<'a> Facts<'a> {
@@ -179,8 +199,9 @@ impl<'a> Facts<'a> {
         Self {
             jobs: &snapshot.jobs,
             by_target,
+            in_order: &snapshot.versions,
             versions: snapshot.versions.iter().enumerate().map(|(index, version)| (version.id, index)).collect(),
-            release_versions: snapshot.releases.iter().map(|release| (release.id, release.version)).collect(),
+            releases: snapshot.releases.iter().map(|release| (release.id, release)).collect(),
         }
     }
 
@@ -197,13 +218,21 @@ impl<'a> Facts<'a> {
         let state = state.unwrap_or(TargetState { key, attached: true, desired: None, current: None });
         let active_job = jobs.iter().copied().rfind(|job| ended_as(&self.jobs[*job]).is_none());
         let current_release = self.last_success(&jobs).or(state.current);
-        let current = current_release
-            .and_then(|release| self.release_versions.get(&release))
-            .and_then(|version| self.versions.get(version).copied());
+        let current_release = current_release.and_then(|release| self.releases.get(&release).copied());
+        let current = current_release.and_then(|release| self.versions.get(&release.version).copied());
+        let current_release = current.and(current_release).map(|release| release.id);
         let in_progress = active_job
             .map(|job| &self.jobs[job])
             .filter(|job| in_hand(job))
             .and_then(|job| self.versions.get(&job.version).copied());
+        let desired = state
+            .desired
+            .and_then(|release| self.releases.get(&release).copied())
+            .filter(|release| {
+                let arrived = Some(release.id) == current_release || in_progress.is_some();
+                !attached || arrived || !self.withdrawn(release)
+            })
+            .and_then(|release| self.versions.get(&release.version).copied());
         Target {
             target,
             state,
@@ -212,7 +241,8 @@ impl<'a> Facts<'a> {
             rules,
             jobs,
             current,
-            current_release: current.and(current_release),
+            current_release,
+            desired,
             in_progress,
             active_job,
             search: if attached { Search::At(0) } else { Search::Settled(None) },
@@ -221,13 +251,32 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The release whose deploy completed last.
+    /// Whether the release may no longer come anywhere by itself.
+    fn withdrawn(&self, release: &Release) -> bool {
+        let version = self.versions.get(&release.version).map(|index| &self.in_order[*index]);
+        release.closed.is_some_and(|(why, _)| why == Closed::Cancelled)
+            || version.is_none_or(|version| version.status != VersionStatus::Ready)
+    }
+
+    /// The release whose deploy completed last. Of two that completed at one instant the later token tells.
     fn last_success(&self, jobs: &[usize]) -> Option<ReleaseId> {
         jobs.iter()
             .map(|job| &self.jobs[*job])
             .filter(|job| job.kind == JobKind::Deploy && ended_as(job) == Some(FinalStatus::Completed))
-            .max_by_key(|job| (job.state.ended_at(), job.id))
+            .max_by_key(|job| (job.state.ended_at(), token(job), job.id))
             .map(|job| job.release)
+    }
+}
+
+/// The token under which the job ended.
+fn token(job: &Job) -> Option<LeaseToken> {
+    match &job.state {
+        JobState::Ended { token, .. } => *token,
+        JobState::Pending
+        | JobState::Queued { .. }
+        | JobState::Offered { .. }
+        | JobState::Triggered { .. }
+        | JobState::Running { .. } => None,
     }
 }
 

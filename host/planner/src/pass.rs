@@ -7,7 +7,7 @@ use model::{
     plan::Plan,
     question::{Answer, Intent, Question},
     release::Release,
-    release_target::TargetKey,
+    release_target::{TargetKey, TargetState},
     report::Report,
     snapshot::Snapshot,
     time::Timestamp,
@@ -16,7 +16,7 @@ use model::{
 
 use crate::{
     gates::{Gates, OpenGate},
-    matching,
+    matching::{self, Places},
     retries::{self, OpenRetry},
     rules::RuleBook,
     sequences::{self, OpenSequence, Sequencing},
@@ -37,6 +37,8 @@ pub enum Turn {
 #[derive(Debug)]
 #[must_use]
 pub struct Outcome {
+    /// The instant that the pass took as now.
+    pub now: Timestamp,
     /// What is to be done.
     pub plan: Plan,
     /// Why every target is where it is.
@@ -49,6 +51,8 @@ pub struct Pass {
     pub(crate) now: Timestamp,
     pub(crate) ids: IdSource,
     pub(crate) targets: Vec<Target>,
+    /// Targets of which a part is no longer there.
+    pub(crate) gone: Vec<TargetState>,
     pub(crate) gates: Gates,
     pub(crate) sequencing: Sequencing,
     /// Releases as they were read, by target and version.
@@ -71,7 +75,7 @@ impl Pass {
     /// Begins a pass. `seed` makes its ids; two passes over one snapshot with one seed and the same answers are equal.
     pub fn start(snapshot: Snapshot, now: Timestamp, seed: u64) -> Turn {
         let mut rules = RuleBook::new(&snapshot);
-        let (targets, warnings) = matching::resolve(&snapshot, &mut rules);
+        let Places { targets, gone, warnings } = matching::resolve(&snapshot, &mut rules);
         let gates = Gates::new(&snapshot, now);
         let releases =
             snapshot.releases.iter().map(|release| ((release.target, release.version), release.clone())).collect();
@@ -81,6 +85,7 @@ impl Pass {
             now,
             ids: IdSource::new(seed),
             targets,
+            gone,
             gates,
             sequencing: Sequencing::default(),
             releases,
@@ -142,7 +147,9 @@ impl Pass {
             let target = &self.targets[index];
             // What the target runs, or what an agent brings, is the floor: nothing older is looked at.
             let floor = [target.current, target.in_progress].into_iter().flatten().min();
-            if candidate >= floor.unwrap_or(self.snapshot.versions.len()) {
+            // What once was to come here is not left for anything older either, only for something newer.
+            let below_desired = target.desired.is_some_and(|desired| candidate > desired);
+            if below_desired || candidate >= floor.unwrap_or(self.snapshot.versions.len()) {
                 self.targets[index].search = Search::Settled(None);
                 return;
             }
@@ -182,9 +189,10 @@ impl Pass {
     fn ask_gates(&mut self, index: usize, candidate: usize, open: &mut Vec<OpenGate>) -> Option<bool> {
         let target = &self.targets[index];
         let version = self.snapshot.versions[candidate].id;
-        let intent = match attempts(&self.snapshot.jobs, &target.jobs, version).is_empty() {
-            true => Intent::Automatic,
-            false => Intent::Retry,
+        let attempts = attempts(&self.snapshot.jobs, &target.jobs, version);
+        let intent = match attempts.iter().any(|attempt| attempt.status.is_final()) {
+            true => Intent::Retry,
+            false => Intent::Automatic,
         };
         let mut complete = true;
         let mut all_let_go = true;
@@ -225,7 +233,7 @@ impl Pass {
         plan.next_evaluation =
             report.targets.iter().filter_map(|target| target.next_evaluation).filter(|at| *at > self.now).min();
         report.warnings.append(&mut self.warnings);
-        Turn::Done(Box::new(Outcome { plan, report }))
+        Turn::Done(Box::new(Outcome { now: self.now, plan, report }))
     }
 
     /// The job on a target that has not ended and that somebody has in hand.
@@ -242,6 +250,11 @@ impl Pass {
     /// The version that a job brings.
     pub(crate) fn version_of(&self, job: usize) -> Option<&Arc<Version>> {
         self.version_index.get(&self.snapshot.jobs[job].version).map(|index| &self.snapshot.versions[*index])
+    }
+
+    /// Where a version stands among all, newest first.
+    pub(crate) fn version_index(&self, version: VersionId) -> Option<usize> {
+        self.version_index.get(&version).copied()
     }
 
     /// Targets that could start, as far as they alone are concerned.

@@ -1,9 +1,10 @@
 //! Retries: what becomes of a version that a target may have and that was tried there before.
 //!
 //! Without a retry rule there is no other attempt. With several, every one must grant it, and the latest time
-//! counts. A rule that cannot answer grants nothing, unless it says `onError: allow`: then it has no say.
+//! counts. A rule that cannot answer refuses, unless it says `onError: allow`: then it has no say, and another rule
+//! must grant the attempt.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use model::{
     job_state::JobStatus,
@@ -83,6 +84,8 @@ pub fn open(pass: &mut Pass) -> Vec<OpenRetry> {
 /// Takes the rules' answers in.
 pub fn settle(pass: &mut Pass, open: Vec<OpenRetry>, answers: Vec<Answer>) {
     let now = pass.now;
+    let asked: Vec<usize> = open.iter().map(|open| open.target).collect();
+    let mut granted = HashSet::new();
     for (open, answer) in open.into_iter().zip(answers) {
         let target = &mut pass.targets[open.target];
         let answer = match answer {
@@ -96,14 +99,24 @@ pub fn settle(pass: &mut Pass, open: Vec<OpenRetry>, answers: Vec<Answer>) {
             Ok(RetryAnswer::GiveUp(reason)) => {
                 target.next = Next::GaveUp { reason: format!("{} gives up: {reason}", open.label) };
             }
-            Ok(RetryAnswer::RetryAt(at)) if at > now => postpone(target, at, &open.label),
-            Ok(RetryAnswer::RetryAt(_)) => {}
+            Ok(RetryAnswer::RetryAt(at)) => {
+                granted.insert(open.target);
+                if at > now {
+                    postpone(target, at, &open.label);
+                }
+            }
             Err(_) if open.on_error == OnError::Allow => {}
             Err(fault) => {
                 target.next = Next::GaveUp {
                     reason: format!("{} could not answer, so there is no other attempt: {fault}", open.label),
                 };
             }
+        }
+    }
+    for index in asked.into_iter().filter(|index| !granted.contains(index)) {
+        let next = &mut pass.targets[index].next;
+        if !matches!(next, Next::GaveUp { .. }) {
+            *next = Next::GaveUp { reason: "no rule could say whether there is another attempt".to_owned() };
         }
     }
 }

@@ -58,12 +58,12 @@ impl RuleSet {
 }
 
 impl GoverningRule {
-    /// How far one answer reaches: the rule's own word, else its plugin's.
+    /// How far one answer reaches: the rule's own word, else its plugin's. That nobody can answer holds for this
+    /// target alone: next to it the policy's selector may well work, and neither may stand in for the other.
     pub fn scope(&self) -> Scope {
-        match (&self.rule.scope, &self.by) {
-            (Some(scope), _) => *scope,
-            (None, Governor::Plugin(plugin)) => plugin.manifest.scope,
-            (None, Governor::Nobody(_)) => Scope::Target,
+        match &self.by {
+            Governor::Plugin(plugin) => self.rule.scope.unwrap_or(plugin.manifest.scope),
+            Governor::Nobody(_) => Scope::Target,
         }
     }
 }

@@ -12,6 +12,8 @@ use std::{
 use model::{
     decision::DecisionScope,
     id::{JobId, RuleId},
+    job::Job,
+    job_state::JobState,
     plugin::{Fault, FaultCode, Plugin},
     policy::{OnError, RuleMode},
     question::{Answer, Ask, Question, ReadyRelease, RunningJob, SequenceRequest, SequenceStep},
@@ -71,6 +73,7 @@ pub fn open(pass: &mut Pass) -> Vec<OpenSequence> {
 
 /// Takes the rules' answers in.
 pub fn settle(pass: &mut Pass, open: Vec<OpenSequence>, answers: Vec<Answer>) {
+    let stopping = stopping(&pass.snapshot.jobs);
     for (open, answer) in open.into_iter().zip(answers) {
         let Ask::Sequence(request) = &open.question.ask else { continue };
         let steps = match answer {
@@ -83,7 +86,7 @@ pub fn settle(pass: &mut Pass, open: Vec<OpenSequence>, answers: Vec<Answer>) {
         match steps.and_then(|steps| in_terms(steps, request)) {
             Ok(steps) => {
                 for step in steps {
-                    take(pass, &open, request, step);
+                    take(pass, &open, request, step, &stopping);
                 }
             }
             Err(_) if open.on_error == OnError::Allow => {}
@@ -102,7 +105,9 @@ fn give_way(pass: &mut Pass) {
         let (Some(chosen), Some(job)) = (target.chosen(), target.active_job) else { continue };
         let (version, job) = (&pass.snapshot.versions[chosen], &pass.snapshot.jobs[job]);
         let governed = target.rules.sequences().any(|(rule, _)| rule.rule.mode == RuleMode::Enforce);
-        if !governed && pass.job_in_hand(target).is_none() && job.version != version.id {
+        // A newer one whose gate closed is withdrawn, not displaced.
+        let older = pass.version_index(job.version).is_none_or(|brings| brings > chosen);
+        if !governed && older && pass.job_in_hand(target).is_none() {
             pass.sequencing.cancels.insert(job.id, format!("superseded by {}", version.tag));
         }
     }
@@ -191,7 +196,26 @@ fn in_terms(steps: Vec<SequenceStep>, request: &SequenceRequest) -> Result<Vec<S
     }
 }
 
-fn take(pass: &mut Pass, open: &OpenSequence, request: &SequenceRequest, step: SequenceStep) {
+/// Jobs whose agent was asked to stop.
+fn stopping(jobs: &[Job]) -> HashSet<JobId> {
+    let asked = |job: &&Job| match &job.state {
+        JobState::Running { cancel_requested_at, .. } => cancel_requested_at.is_some(),
+        JobState::Pending
+        | JobState::Queued { .. }
+        | JobState::Offered { .. }
+        | JobState::Triggered { .. }
+        | JobState::Ended { .. } => false,
+    };
+    jobs.iter().filter(asked).map(|job| job.id).collect()
+}
+
+fn take(
+    pass: &mut Pass,
+    open: &OpenSequence,
+    request: &SequenceRequest,
+    step: SequenceStep,
+    stopping: &HashSet<JobId>,
+) {
     match step {
         SequenceStep::Start(_) => {}
         SequenceStep::Hold(id, reason) => {
@@ -200,6 +224,8 @@ fn take(pass: &mut Pass, open: &OpenSequence, request: &SequenceRequest, step: S
                 hold(&mut pass.targets[index], format!("{}: {reason}", open.label));
             }
         }
+        // Whoever was asked to stop already is not asked at every pass again.
+        SequenceStep::Cancel(id, _) if stopping.contains(&id) => {}
         SequenceStep::Cancel(id, reason) => {
             pass.sequencing.cancels.entry(id).or_insert_with(|| format!("{}: {reason}", open.label));
         }

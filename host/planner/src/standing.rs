@@ -6,11 +6,12 @@ use model::{
     release::Closed,
     report::{CandidateReport, GateReport, Report, Standing, TargetReport},
     time::{Timestamp, earliest},
+    version::VersionStatus,
 };
 
 use crate::{
     pass::Pass,
-    target::{Next, Target},
+    target::{Next, Target, in_hand},
 };
 
 /// One line for each target, by environment name and resource identifier.
@@ -52,13 +53,9 @@ fn candidate(pass: &Pass, target: &Target, considered: usize) -> CandidateReport
 }
 
 fn desired(pass: &Pass, target: &Target) -> Option<Arc<model::version::Version>> {
-    if let Some(chosen) = target.chosen() {
-        return Some(Arc::clone(&pass.snapshot.versions[chosen]));
-    }
-    let release = pass.snapshot.releases.iter().find(|release| Some(release.id) == target.state.desired)?;
-    let version = pass.snapshot.versions.iter().find(|version| version.id == release.version)?;
-    let stands = release.closed.is_none_or(|(why, _)| why != Closed::Cancelled);
-    stands.then(|| Arc::clone(version))
+    let current = target.current.filter(|_| target.attached);
+    let desired = target.chosen().or(target.desired).or(current)?;
+    Some(Arc::clone(&pass.snapshot.versions[desired]))
 }
 
 fn standing(pass: &Pass, target: &Target, candidates: &[CandidateReport]) -> (Standing, String) {
@@ -79,7 +76,9 @@ fn standing(pass: &Pass, target: &Target, candidates: &[CandidateReport]) -> (St
             Next::Ready { .. } | Next::Nothing => {}
         }
     }
-    if let Some(index) = target.active_job {
+    // A job that nobody has taken and that is not what was chosen is taken back, so it says nothing.
+    if let Some(index) = target.active_job.filter(|job| in_hand(&pass.snapshot.jobs[*job]) || target.chosen().is_some())
+    {
         let job = &pass.snapshot.jobs[index];
         let version = pass.version_of(index).map_or("a version", |version| version.tag.as_str());
         let status = job.state.status().name();
@@ -95,8 +94,22 @@ fn standing(pass: &Pass, target: &Target, candidates: &[CandidateReport]) -> (St
     }
     match target.current {
         Some(current) => (Standing::UpToDate, format!("runs {}, the newest that may come here", tag(current))),
-        None => (Standing::NoVersion, format!("no version of `{}` is ready", pass.snapshot.deployment.name)),
+        None => (Standing::NoVersion, no_version(pass, target)),
     }
+}
+
+fn no_version(pass: &Pass, target: &Target) -> String {
+    let ready = pass.snapshot.versions.iter().find(|version| version.status == VersionStatus::Ready);
+    let Some(version) = ready else {
+        return format!("no version of `{}` is ready", pass.snapshot.deployment.name);
+    };
+    let release = pass.releases.get(&(target.target.key, version.id));
+    let why = release.and_then(|release| release.closed).map_or("is not wanted", |(why, _)| match why {
+        Closed::Superseded => "was superseded",
+        Closed::Replaced => "was replaced",
+        Closed::Cancelled => "was cancelled",
+    });
+    format!("{} is ready and {why} here, so it does not come by itself", version.tag)
 }
 
 /// When time alone may change something: what waits, and what is allowed only until then and has not begun.

@@ -1,5 +1,7 @@
 //! From what the pass found to what is to be done: the plan, with the events that go into the audit trail.
 
+use std::collections::HashSet;
+
 use model::{
     event::{Actor, EventKind, NewEvent, Subject},
     id::{JobId, VersionId},
@@ -8,6 +10,7 @@ use model::{
     job_state::{FinalStatus, JobState},
     plan::{Plan, Step},
     release::{Closed, Release},
+    release_target::TargetKey,
     version::VersionStatus,
 };
 use serde_json::json;
@@ -15,14 +18,24 @@ use serde_json::json;
 use crate::{
     dispatch_context::{dispatch_context, merged_config},
     pass::Pass,
-    target::{Next, Search, Target, ended_as},
+    target::{Next, Target, ended_as, in_hand},
 };
 
-/// The plan: targets, releases, states, decisions, jobs, in this order.
+/// The plan: targets first; then, one target after the other, its releases, what it runs, what it should run and what
+/// is closed; then decisions, what is called off, and new jobs.
 pub fn plan(pass: &mut Pass) -> Plan {
     let mut plan = Plan::default();
     for target in &pass.targets {
         attach(&mut plan, target);
+    }
+    for state in pass.gone.iter().filter(|state| state.attached) {
+        plan.steps.push(Step::DetachTarget(state.key));
+        plan.events.push(NewEvent {
+            kind: EventKind::TargetDetached,
+            actor: Actor::System,
+            subject: Subject::target(state.key),
+            data: json!({"target": state.key.to_string()}),
+        });
     }
     for index in 0..pass.targets.len() {
         let target = &pass.targets[index];
@@ -105,7 +118,7 @@ fn set_current(pass: &Pass, target: &Target, plan: &mut Plan) {
 fn set_desired(pass: &Pass, target: &Target, plan: &mut Plan) {
     let desired = match target.chosen() {
         Some(chosen) => pass.release_id(target.target.key, chosen),
-        None if target.attached && desired_is_withdrawn(pass, target) => target.current_release,
+        None if target.attached && target.desired.is_none() => target.current_release,
         None => return,
     };
     if target.state.desired == desired {
@@ -119,18 +132,6 @@ fn set_desired(pass: &Pass, target: &Target, plan: &mut Plan) {
     event.subject.release = desired;
     event.subject.version = version.map(|version| version.id);
     plan.events.push(event);
-}
-
-fn desired_is_withdrawn(pass: &Pass, target: &Target) -> bool {
-    let Some(release) = pass.snapshot.releases.iter().find(|release| Some(release.id) == target.state.desired) else {
-        return false;
-    };
-    if Some(release.id) == target.current_release || target.in_progress.is_some() {
-        return false;
-    }
-    let version = pass.snapshot.versions.iter().find(|version| version.id == release.version);
-    release.closed.is_some_and(|(why, _)| why == Closed::Cancelled)
-        || version.is_none_or(|version| version.status != VersionStatus::Ready)
 }
 
 /// Whatever is older than what a target should run, or runs, is not started there by itself any more.
@@ -175,31 +176,32 @@ fn call_off(pass: &Pass, plan: &mut Plan) {
         if pass.sequencing.cancels.contains_key(&job.id) || job.kind != JobKind::Deploy {
             continue;
         }
-        if !target.attached {
-            plan.steps.push(Step::CancelJob(job.id, "the selectors no longer match".to_owned()));
-            continue;
+        if let Some(reason) = may_not_start(pass, target, job) {
+            plan.steps.push(Step::WithdrawJob(job.id, reason));
         }
-        let version = pass.version_of(index);
-        if target.search != Search::Settled(target.chosen()) || is_chosen(pass, target, job.version) {
-            continue;
-        }
-        match version.filter(|version| version.status != VersionStatus::Ready) {
-            Some(version) => {
-                let reason = format!("{} is {} now", version.tag, version.status.name());
-                plan.steps.push(Step::CancelJob(job.id, reason));
-            }
-            None if target.chosen().is_none() => {
-                let reason = "a rule no longer lets the version go; it starts again when every rule does".to_owned();
-                plan.steps.push(Step::WithdrawJob(job.id, reason));
-            }
-            // A sequence rule has the say over what a newer version displaces.
-            None => {}
+    }
+    let gone: HashSet<TargetKey> = pass.gone.iter().map(|state| state.key).collect();
+    for job in pass.snapshot.jobs.iter().filter(|job| gone.contains(&job.target)) {
+        if job.kind == JobKind::Deploy && ended_as(job).is_none() && !in_hand(job) {
+            plan.steps.push(Step::CancelJob(job.id, "its resource or environment is gone".to_owned()));
         }
     }
 }
 
-fn is_chosen(pass: &Pass, target: &Target, version: VersionId) -> bool {
-    target.chosen().is_some_and(|chosen| pass.snapshot.versions[chosen].id == version)
+/// Why a job that nobody has taken may not start now. Nothing of it was begun, so it is withdrawn and not cancelled:
+/// when the reason goes, the same attempt is made again.
+fn may_not_start(pass: &Pass, target: &Target, job: &Job) -> Option<String> {
+    if !target.attached {
+        return Some("the selectors no longer match".to_owned());
+    }
+    let brings = pass.version_index(job.version);
+    let version = brings.map(|index| &pass.snapshot.versions[index]);
+    if let Some(version) = version.filter(|version| version.status != VersionStatus::Ready) {
+        return Some(format!("{} is {} now", version.tag, version.status.name()));
+    }
+    // A sequence rule has the say over what a newer version displaces.
+    let displaced = target.chosen().is_some_and(|chosen| brings.is_none_or(|brings| brings >= chosen));
+    (!displaced).then(|| "a rule no longer lets the version go; it starts again when every rule does".to_owned())
 }
 
 fn make_jobs(pass: &mut Pass, plan: &mut Plan) {
@@ -216,7 +218,6 @@ fn make_jobs(pass: &mut Pass, plan: &mut Plan) {
             "id": id.to_string(),
             "kind": JobKind::Deploy.name(),
             "attempt": attempt,
-            "releaseId": release.to_string(),
         });
         plan.steps.push(Step::CreateJob(Job {
             id,
@@ -232,7 +233,7 @@ fn make_jobs(pass: &mut Pass, plan: &mut Plan) {
             lease_seconds: agent.lease_seconds,
             deadline_seconds: deployment.job_deadline_seconds,
             config: merged_config(&agent, deployment, version),
-            context: dispatch_context(&target.target, version, &json!({}), about_job),
+            context: dispatch_context(&target.target, version, release, &json!({}), about_job),
             external_id: None,
             links: model::Labels::new(),
             message: String::new(),
@@ -240,7 +241,7 @@ fn make_jobs(pass: &mut Pass, plan: &mut Plan) {
             updated_at: pass.now,
             state: match agent.agent_type {
                 // A pull agent may claim it as soon as it is there.
-                AgentType::Pull => JobState::Queued { offers: 0 },
+                AgentType::Pull | AgentType::Simulated => JobState::Queued { offers: 0 },
             },
         }));
         let data = json!({"version": version.tag, "attempt": attempt, "target": target.target.path()});

@@ -30,6 +30,8 @@ pub struct Target {
     pub current: Option<usize>,
     /// Release of `current`.
     pub current_release: Option<ReleaseId>,
+    /// Index of the version that it should run as it was read, unless that was withdrawn before it came there.
+    pub desired: Option<usize>,
     /// Index of the version that an agent works on.
     pub in_progress: Option<usize>,
     /// The job that has not ended, as an index into the snapshot.
