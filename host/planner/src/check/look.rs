@@ -1,0 +1,139 @@
+//! What was read and what would be after the plan, side by side.
+
+use std::collections::{HashMap, HashSet};
+
+use model::{
+    id::{JobId, ReleaseId, VersionId},
+    job::{Job, JobKind},
+    job_state::{FinalStatus, JobState},
+    plan::{Plan, Step},
+    release::{Closed, Release},
+    release_target::{TargetKey, TargetState},
+    report::{Report, TargetReport},
+    snapshot::Snapshot,
+    time::Timestamp,
+    version::Version,
+};
+
+use crate::Outcome;
+
+/// Both sides of a plan.
+pub struct Look<'a> {
+    pub snapshot: &'a Snapshot,
+    pub plan: &'a Plan,
+    pub report: &'a Report,
+    pub now: Timestamp,
+    pub versions: HashMap<VersionId, &'a Version>,
+    /// Those that were read and those that the plan makes.
+    pub releases: HashMap<ReleaseId, &'a Release>,
+    pub created: HashSet<ReleaseId>,
+    pub closing: HashMap<ReleaseId, Closed>,
+    pub jobs: HashMap<JobId, &'a Job>,
+    /// Deploy jobs that were read, as they were made; without those that were withdrawn.
+    pub deploys: HashMap<TargetKey, Vec<&'a Job>>,
+    /// The jobs that the plan makes.
+    pub creating: HashMap<TargetKey, &'a Job>,
+    pub called_off: HashSet<JobId>,
+    pub before: HashMap<TargetKey, TargetState>,
+    pub after: HashMap<TargetKey, TargetState>,
+    pub lines: HashMap<TargetKey, &'a TargetReport>,
+}
+
+impl<'a> Look<'a> {
+    pub fn new(snapshot: &'a Snapshot, outcome: &'a Outcome) -> Self {
+        let mut look = Self {
+            snapshot,
+            plan: &outcome.plan,
+            report: &outcome.report,
+            now: outcome.now,
+            versions: snapshot.versions.iter().map(|version| (version.id, version.as_ref())).collect(),
+            releases: snapshot.releases.iter().map(|release| (release.id, release)).collect(),
+            created: HashSet::new(),
+            closing: HashMap::new(),
+            jobs: snapshot.jobs.iter().map(|job| (job.id, job)).collect(),
+            deploys: HashMap::new(),
+            creating: HashMap::new(),
+            called_off: HashSet::new(),
+            before: snapshot.targets.iter().map(|state| (state.key, *state)).collect(),
+            after: snapshot.targets.iter().map(|state| (state.key, *state)).collect(),
+            lines: outcome.report.targets.iter().map(|line| (line.target.key, line)).collect(),
+        };
+        for job in snapshot.jobs.iter().filter(|job| job.kind == JobKind::Deploy) {
+            if ended(job) != Some(FinalStatus::Skipped) {
+                look.deploys.entry(job.target).or_default().push(job);
+            }
+        }
+        outcome.plan.steps.iter().for_each(|step| look.follow(step));
+        look
+    }
+
+    /// What the step makes of the state.
+    fn follow(&mut self, step: &'a Step) {
+        match step {
+            Step::AttachTarget(key) => self.state(*key).attached = true,
+            Step::DetachTarget(key) => self.state(*key).attached = false,
+            Step::CreateRelease(release) => {
+                self.created.insert(release.id);
+                self.releases.insert(release.id, release);
+            }
+            Step::CloseRelease(id, why) => {
+                self.closing.insert(*id, *why);
+            }
+            Step::SetDesired(key, release) => self.state(*key).desired = *release,
+            Step::SetCurrent(key, release) => self.state(*key).current = Some(*release),
+            Step::RecordDecision(_) => {}
+            Step::CreateJob(job) => {
+                self.creating.insert(job.target, job);
+            }
+            Step::CancelJob(id, _) | Step::WithdrawJob(id, _) => {
+                self.called_off.insert(*id);
+            }
+        }
+    }
+
+    fn state(&mut self, key: TargetKey) -> &mut TargetState {
+        self.after.entry(key).or_insert(TargetState { key, attached: false, desired: None, current: None })
+    }
+
+    /// How people call the target.
+    pub fn name(&self, key: TargetKey) -> String {
+        self.lines.get(&key).map_or_else(|| key.to_string(), |line| line.target.path())
+    }
+
+    /// The version of a release.
+    pub fn version(&self, release: ReleaseId) -> Option<&'a Version> {
+        self.releases.get(&release).and_then(|release| self.versions.get(&release.version).copied())
+    }
+
+    /// Whether the target will be attached.
+    pub fn attached(&self, key: TargetKey) -> bool {
+        self.after.get(&key).is_some_and(|state| state.attached)
+    }
+
+    /// The target's deploy job that was read and has not ended.
+    pub fn unfinished(&self, key: TargetKey) -> Option<&'a Job> {
+        self.deploys.get(&key).and_then(|jobs| jobs.iter().copied().find(|job| ended(job).is_none()))
+    }
+
+    /// Whether a release was closed before the plan or is by it.
+    pub fn closed(&self, release: ReleaseId) -> bool {
+        self.closing.contains_key(&release)
+            || self.releases.get(&release).is_some_and(|release| release.closed.is_some())
+    }
+}
+
+/// How the job ended, if it did.
+pub fn ended(job: &Job) -> Option<FinalStatus> {
+    job.state.status().as_final()
+}
+
+/// Whether somebody works on the job, or was handed it.
+pub fn in_hand(job: &Job) -> bool {
+    job.state.lease().is_some() || matches!(job.state, JobState::Triggered { .. })
+}
+
+/// Whether one version is younger than the other: by the earlier of its two instants, then by id.
+pub fn younger(one: &Version, other: &Version) -> bool {
+    let age = |version: &Version| (version.created_at.min(version.received_at), version.id);
+    age(one) > age(other)
+}
