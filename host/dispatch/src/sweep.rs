@@ -14,6 +14,8 @@ use crate::{Dispatch, lease};
 
 /// Looks at least this often.
 const PERIOD: Duration = Duration::from_secs(1);
+/// And not more often: what is due may be in another replica's hands.
+const PAUSE_MIN: Duration = Duration::from_millis(20);
 /// Jobs of one transaction; writers wait while it runs.
 const BATCH: u32 = 200;
 
@@ -24,7 +26,7 @@ impl Dispatch {
             let pause = match self.sweep().await {
                 Ok((now, Some(due))) => {
                     let millis = u64::try_from(due.millis_since(now)).unwrap_or(0);
-                    PERIOD.min(Duration::from_millis(millis))
+                    Duration::from_millis(millis).clamp(PAUSE_MIN, PERIOD)
                 }
                 Ok((_, None)) => PERIOD,
                 Err(error) => {
@@ -76,7 +78,7 @@ impl Dispatch {
             deployments.insert(job.target.deployment);
             changed.push(job);
         }
-        store::job::save_all(&mut tx, &changed).await?;
+        store::job::save_all(&mut tx, &changed.iter().collect::<Vec<_>>()).await?;
         for deployment in deployments {
             planning::mark(&mut tx, deployment, Mark::Progress).await?;
         }

@@ -249,12 +249,12 @@ pub async fn insert_all(tx: &mut Tx, jobs: &[Job]) -> Result<Vec<JobId>, StoreEr
 
 /// Writes what changes in the life of a job. One that has ended stays as it is.
 pub async fn save(tx: &mut Tx, job: &Job) -> Result<(), StoreError> {
-    save_all(tx, std::slice::from_ref(job)).await
+    save_all(tx, &[job]).await
 }
 
 /// [`save`] for many.
-pub async fn save_all(tx: &mut Tx, jobs: &[Job]) -> Result<(), StoreError> {
-    let jobs: Vec<(&Job, Columns<'_>)> = jobs.iter().map(|job| (job, Columns::of(&job.state))).collect();
+pub async fn save_all(tx: &mut Tx, jobs: &[&Job]) -> Result<(), StoreError> {
+    let jobs: Vec<(&Job, Columns<'_>)> = jobs.iter().map(|job| (*job, Columns::of(&job.state))).collect();
     run_many!(tx, SAVE, [], jobs, |(job, state)| [
         job.id.0,
         job.available_at.as_millis(),

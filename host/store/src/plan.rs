@@ -25,10 +25,10 @@ use crate::{
 /// Applies a plan in the caller's transaction.
 pub async fn apply(tx: &mut Tx, workspace: WorkspaceId, plan: &Plan) -> Result<(), StoreError> {
     let steps = Steps::of(plan);
+    // First, since jobs are locked before targets everywhere; and a release has one unfinished job at a time.
+    let called_off = call_off(tx, workspace, &steps.called_off).await?;
     let attached = release_target::attach_all(tx, workspace, &steps.attached).await?;
     let releases = release::insert_all(tx, &steps.releases).await?;
-    // Jobs are called off before others are made: a release has one at a time.
-    let mut called_off = call_off(tx, workspace, &steps.called_off).await?;
     let jobs = job::insert_all(tx, &steps.jobs).await?;
     let mut closed = BTreeSet::new();
     for (reason, releases) in &steps.closed {
@@ -45,8 +45,13 @@ pub async fn apply(tx: &mut Tx, workspace: WorkspaceId, plan: &Plan) -> Result<(
     };
 
     let mut events: Vec<NewEvent> = plan.events.iter().filter(|event| changed.tells_of(event)).cloned().collect();
-    events.append(&mut called_off);
-    event::append_all(tx, workspace, &events).await
+    events.extend(called_off.iter().map(|(job, why)| called_off_event(job, why)));
+    event::append_all(tx, workspace, &events).await?;
+    let deployments: BTreeSet<_> = called_off.iter().map(|(job, _)| job.target.deployment).collect();
+    for deployment in deployments {
+        planning::mark(tx, deployment, Mark::Progress).await?;
+    }
+    Ok(())
 }
 
 /// A plan's steps by kind. Where two steps are about the same thing, the later one stands.
@@ -178,16 +183,15 @@ fn set<T: Ord>(values: Vec<T>) -> BTreeSet<T> {
     values.into_iter().collect()
 }
 
-/// Cancels and withdraws jobs as they stand now; gives the events that tell of it.
-async fn call_off(
+/// Cancels and withdraws jobs as they stand now; gives those that changed, and why.
+async fn call_off<'a>(
     tx: &mut Tx,
     workspace: WorkspaceId,
-    called_off: &BTreeMap<JobId, CallOff<'_>>,
-) -> Result<Vec<NewEvent>, StoreError> {
+    called_off: &BTreeMap<JobId, CallOff<'a>>,
+) -> Result<Vec<(Job, &'a str)>, StoreError> {
     let ids: Vec<JobId> = called_off.keys().copied().collect();
     let now = tx.now();
-    let mut events = Vec::new();
-    let mut saved = Vec::new();
+    let mut changed = Vec::new();
     for mut job in claim::lock_all(tx, workspace, &ids).await? {
         let Some(call_off) = called_off.get(&job.id) else { continue };
         let (next, why) = match call_off {
@@ -196,21 +200,16 @@ async fn call_off(
         };
         // The job moved on since the snapshot was read: what it has become stands, and the next pass sees it.
         let Ok(next) = next else { continue };
-        if next == job.state {
-            continue;
+        if next != job.state {
+            job.state = next;
+            job.message = why.to_owned();
+            job.updated_at = now;
+            changed.push((job, why));
         }
-        job.state = next;
-        job.message = why.to_owned();
-        job.updated_at = now;
-        events.push(called_off_event(&job, why));
-        saved.push(job);
     }
-    job::save_all(tx, &saved).await?;
-    let deployments: BTreeSet<_> = saved.iter().map(|job| job.target.deployment).collect();
-    for deployment in deployments {
-        planning::mark(tx, deployment, Mark::Progress).await?;
-    }
-    Ok(events)
+    let jobs: Vec<&Job> = changed.iter().map(|(job, _)| job).collect();
+    job::save_all(tx, &jobs).await?;
+    Ok(changed)
 }
 
 /// Only what no agent has been handed can be withdrawn.

@@ -79,7 +79,7 @@ impl Cluster {
     pub fn start() -> Option<Self> {
         let Some((initdb, postgres)) = program("initdb").zip(program("postgres")) else {
             assert!(std::env::var("CI").as_deref() != Ok("true"), "PostgreSQL must be there when CI=true");
-            println!("skipped: no PostgreSQL programs (initdb, postgres) on this machine");
+            eprintln!("skipped: no PostgreSQL programs (initdb, postgres) on this machine");
             return None;
         };
         let folder = tempfile::tempdir().expect("a temporary folder");

@@ -62,7 +62,7 @@ pub(super) async fn hand_out(
         events.push(event::by_holder(EventKind::JobOffered, &lease, job, json!({ "node": node })));
     }
     jobs.retain(|job| job.state.lease().is_some());
-    store::job::save_all(tx, &jobs).await?;
+    store::job::save_all(tx, &jobs.iter().collect::<Vec<_>>()).await?;
     store::event::append_all(tx, workspace, &events).await?;
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
     let named = store::job::named(tx, &ids).await?;

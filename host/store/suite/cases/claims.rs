@@ -24,7 +24,7 @@ async fn claim(store: &Store, world: &World, max: u32) -> Vec<Job> {
         let lease = Lease { token, holder: "n".into(), since: tx.now(), until: tx.now().plus_seconds(30) };
         job.state = job.state.claim(lease).expect("only queued jobs are picked");
     }
-    job::save_all(&mut tx, &jobs).await.expect("saves");
+    job::save_all(&mut tx, &jobs.iter().collect::<Vec<_>>()).await.expect("saves");
     tx.commit().await.expect("committed");
     jobs
 }
@@ -144,7 +144,7 @@ pub async fn leases_end_after_grace(bench: Bench) {
     for (job, until) in jobs[1..].iter_mut().zip([60, 90]) {
         job.state = job.state.acknowledge(START, START.plus_seconds(until)).expect("offered");
     }
-    job::save_all(&mut tx, &jobs).await.expect("saves");
+    job::save_all(&mut tx, &jobs.iter().collect::<Vec<_>>()).await.expect("saves");
     tx.commit().await.expect("committed");
     let lapsed = async |grace: i64| {
         let mut tx = bench.store.write("test.lapsed").await.expect("a transaction begins");

@@ -27,7 +27,7 @@ pub async fn what_is_written_is_read(bench: Bench) {
     assert_eq!(store::environment::by_name(tx, ws, "prod").await.expect("reads"), Some(world.environment.clone()));
     assert_eq!(store::environment::all(tx, ws).await.expect("reads"), [world.environment]);
     assert_eq!(store::deployment::by_name(tx, ws, "site").await.expect("reads"), Some(world.deployment.clone()));
-    assert_eq!(store::deployment::all(tx, ws).await.expect("reads"), [world.deployment.clone()]);
+    assert_eq!(store::deployment::all(tx, ws).await.expect("reads"), std::slice::from_ref(&world.deployment));
     assert_eq!(store::resource::all(tx, ws).await.expect("reads"), world.resources);
     let first = &world.resources[0];
     assert_eq!(store::resource::by_identifier(tx, ws, "folder-0000").await.expect("reads").as_ref(), Some(first));

@@ -28,7 +28,7 @@ pub async fn a_plan_is_applied_and_read_back(bench: Bench) {
     assert_eq!(snapshot.job_agent.as_deref(), Some(&world.agent));
     assert_eq!(snapshot.environments.len(), 1);
     assert_eq!(snapshot.resources.iter().map(|it| (**it).clone()).collect::<Vec<_>>(), world.resources);
-    assert_eq!(snapshot.policies.iter().map(|it| (**it).clone()).collect::<Vec<_>>(), [world.policy.clone()]);
+    assert_eq!(snapshot.policies.iter().map(|it| &**it).collect::<Vec<_>>(), [&world.policy]);
     assert_eq!(snapshot.jobs, jobs);
     assert_eq!(snapshot.decisions.len(), 3);
     let releases: BTreeSet<_> = snapshot.releases.iter().map(|release| release.id).collect();
@@ -99,7 +99,7 @@ pub async fn jobs_are_called_off_as_they_stand(bench: Bench) {
     jobs[1].state = jobs[1].state.claim(lease(1)).expect("queued");
     jobs[2].state = jobs[2].state.claim(lease(1)).expect("queued");
     jobs[2].state = jobs[2].state.acknowledge(START, START.plus_seconds(60)).expect("offered");
-    job::save_all(&mut tx, &jobs).await.expect("saves");
+    job::save_all(&mut tx, &jobs.iter().collect::<Vec<_>>()).await.expect("saves");
     tx.commit().await.expect("committed");
 
     let steps = vec![
