@@ -58,7 +58,10 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<Summary> {
         writeln!(out, "\nkept: {} (database, logs, sites)", folder.display())?;
         return result;
     }
-    result.with_context(|| format!("the demo's logs end:\n{}", logs(place.path())))
+    if result.is_err() {
+        writeln!(out, "\nThe logs end:\n{}", logs(place.path()))?;
+    }
+    result
 }
 
 fn on_stage(options: &Options, folder: &Path, out: &mut dyn Write) -> Result<Summary> {

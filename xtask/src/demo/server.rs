@@ -2,7 +2,6 @@
 //! it dies of what we did, it is started again on the same data and the same address, as a service manager would.
 
 use std::{
-    fs,
     net::SocketAddr,
     path::{Path, PathBuf},
     process::Command,
@@ -79,11 +78,6 @@ impl Recipe {
         let address = address.parse().with_context(|| format!("`{address}` is no address"))?;
         Ok((running, address))
     }
-
-    /// Whether it ended at a crash point, by its own word.
-    fn crashed(&self) -> bool {
-        fs::read_to_string(&self.log).is_ok_and(|log| log.contains("crash point"))
-    }
 }
 
 impl Server {
@@ -99,21 +93,11 @@ impl Server {
             Faults::CrashAt(point) => Some(point.as_str()),
             Faults::None | Faults::Kill { .. } => None,
         };
-        let (running, address, died) = match recipe.start("127.0.0.1:0", crash_at) {
-            Ok((running, address)) => (running, address, 0),
-            // The very first start passes crash points too, before anybody can be served.
-            Err(_) if recipe.crashed() => {
-                let (running, address) = recipe.start("127.0.0.1:0", None)?;
-                (running, address, 1)
-            }
-            Err(error) => return Err(error),
-        };
-        // Who died at its start has died enough.
-        let faults = if died > 0 { &Faults::None } else { faults };
+        let (running, address) = recipe.start("127.0.0.1:0", crash_at)?;
         let mut server = Self {
             address,
             process: Arc::new(Mutex::new(running)),
-            ended: Arc::new(AtomicU32::new(died)),
+            ended: Arc::default(),
             trouble: Arc::default(),
             stop: Arc::default(),
             keeper: None,

@@ -115,25 +115,28 @@ impl<'a> Stage<'a> {
 
     /// What it came to.
     pub fn summary(&self, took: Duration) -> Result<Summary> {
-        let jobs = self.wait("the jobs to be read", |stage| stage.list("/jobs?limit=1000"))?;
-        let events = self.wait("the trail to be read", Stage::events)?;
+        let (jobs, events) = (self.list("/jobs?limit=1000")?, self.events()?);
         Ok(Summary { took, deaths: self.server.deaths(), events: events.len(), jobs: jobs.len() })
     }
 
     /// A GET of the API, below the workspace.
     pub fn get(&self, path: &str) -> Result<Value> {
         let path = format!("/api/v1/workspaces/default{path}");
-        let bearer = format!("Bearer {}", self.key);
-        let answer = http::request(self.server.address(), "GET", &path, &[("authorization", &bearer)], b"")?;
+        let answer = self.send("GET", &path, "")?;
         ensure!(answer.status == 200, "GET {path}: {}: {}", answer.status, answer.text());
         answer.json()
     }
 
-    /// Any other request, whole path; what came back, whatever its status.
+    /// Any request, whole path; what came back, whatever its status. In a demo with faults the server may just be away:
+    /// what is sent here may be sent twice.
     pub fn send(&self, method: &str, path: &str, body: &str) -> Result<http::Response> {
         let bearer = format!("Bearer {}", self.key);
         let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
-        http::request(self.server.address(), method, path, &headers, body.as_bytes())
+        let once = || http::request(self.server.address(), method, path, &headers, body.as_bytes());
+        if matches!(self.options.faults, super::Faults::None) {
+            return once();
+        }
+        self.wait(&format!("an answer to {method} {path}"), |_| once())
     }
 
     /// All items of a list that fits one page.

@@ -149,9 +149,7 @@ fn sites_serve_v2(stage: &mut Stage<'_>) -> Result<()> {
 
 fn timeline(stage: &mut Stage<'_>) -> Result<()> {
     stage.show(&["events"])?;
-    let broken = stage.wait("the trail to be read", |stage| {
-        Ok(check::broken(&stage.events()?, &stage.list("/jobs?limit=1000")?, Some(&stage.executions()?)))
-    })?;
+    let broken = check::broken(&stage.events()?, &stage.list("/jobs?limit=1000")?, Some(&stage.executions()?));
     ensure!(broken.is_empty(), "expected a sound trail; found:\n  {}", broken.join("\n  "));
     let completed = |times: u32| (times, "completed".to_owned());
     for (tag, name) in ["v1", "v2"].iter().flat_map(|tag| STAGING.iter().chain(&PROD).map(move |name| (*tag, *name))) {
@@ -159,7 +157,7 @@ fn timeline(stage: &mut Stage<'_>) -> Result<()> {
             ("v2", UNLUCKY) => vec![(1, "failed".to_owned()), completed(2)],
             _ => vec![completed(1)],
         };
-        let found = stage.wait("the jobs to be read", |stage| attempts(stage, name, tag))?;
+        let found = attempts(stage, name, tag)?;
         ensure!(found == expected, "{tag} on {name}: expected the attempts {expected:?}; found {found:?}");
     }
     Ok(())
@@ -168,7 +166,7 @@ fn timeline(stage: &mut Stage<'_>) -> Result<()> {
 fn matrix(stage: &mut Stage<'_>) -> Result<()> {
     stage.show(&["get", "targets", "--why"])?;
     let everywhere = [&STAGING[..], &PROD[..]].concat();
-    stage.wait("the matrix to be read", |stage| all_run(stage, &everywhere, "v2"))
+    all_run(stage, &everywhere, "v2")
 }
 
 /// That the targets on these resources run that version, and want no other.
