@@ -1,0 +1,10 @@
+//! The API over an in-process router and a real store: every route, every way to refuse.
+
+mod bad_input;
+mod events;
+mod idempotency;
+mod nouns;
+mod problems;
+mod queue;
+mod roles;
+mod server;
