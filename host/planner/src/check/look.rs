@@ -26,7 +26,8 @@ pub struct Look<'a> {
     pub versions: HashMap<VersionId, &'a Version>,
     /// Those that were read and those that the plan makes.
     pub releases: HashMap<ReleaseId, &'a Release>,
-    pub created: HashSet<ReleaseId>,
+    /// Versions whose release on the target was read as closed.
+    pub closed_before: HashSet<(TargetKey, VersionId)>,
     pub closing: HashMap<ReleaseId, Closed>,
     pub jobs: HashMap<JobId, &'a Job>,
     /// Deploy jobs that were read, as they were made; without those that were withdrawn.
@@ -48,7 +49,7 @@ impl<'a> Look<'a> {
             now: outcome.now,
             versions: snapshot.versions.iter().map(|version| (version.id, version.as_ref())).collect(),
             releases: snapshot.releases.iter().map(|release| (release.id, release)).collect(),
-            created: HashSet::new(),
+            closed_before: HashSet::new(),
             closing: HashMap::new(),
             jobs: snapshot.jobs.iter().map(|job| (job.id, job)).collect(),
             deploys: HashMap::new(),
@@ -63,6 +64,8 @@ impl<'a> Look<'a> {
                 look.deploys.entry(job.target).or_default().push(job);
             }
         }
+        let closed = snapshot.releases.iter().filter(|release| release.closed.is_some());
+        look.closed_before.extend(closed.map(|release| (release.target, release.version)));
         outcome.plan.steps.iter().for_each(|step| look.follow(step));
         look
     }
@@ -73,7 +76,6 @@ impl<'a> Look<'a> {
             Step::AttachTarget(key) => self.state(*key).attached = true,
             Step::DetachTarget(key) => self.state(*key).attached = false,
             Step::CreateRelease(release) => {
-                self.created.insert(release.id);
                 self.releases.insert(release.id, release);
             }
             Step::CloseRelease(id, why) => {

@@ -128,12 +128,9 @@ fn unexplained(look: &Look<'_>, line: &TargetReport, broken: &mut Broken) {
         | Standing::NoAgent
         | Standing::Detached => return,
     }
-    let releases = look.snapshot.releases.iter().filter(|release| release.target == line.target.key);
-    let closed: HashSet<_> =
-        releases.filter(|release| release.closed.is_some()).map(|release| release.version).collect();
     let open = look.snapshot.versions.iter().find(|version| {
         version.status == VersionStatus::Ready
-            && !closed.contains(&version.id)
+            && !look.closed_before.contains(&(line.target.key, version.id))
             && line.current.as_ref().is_none_or(|current| younger(version, current))
     });
     if let Some(version) = open {
