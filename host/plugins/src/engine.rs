@@ -26,7 +26,7 @@ pub(crate) fn build(limits: &Limits) -> Result<Engine> {
         .concurrency_support(false)
         .wasm_memory64(false)
         .wasm_stack_switching(false)
-        // Fuel cuts exactly; the epoch cuts what fuel does not see, such as large copies.
+        // Fuel cuts exactly, and so replays; the epoch cuts by time, whatever the machine is busy with.
         .consume_fuel(true)
         .epoch_interruption(true)
         .max_wasm_stack(STACK_BYTES)

@@ -22,6 +22,13 @@ pub fn check(expression: &str) -> Result<(), String> {
     host::check(expression)
 }
 
+/// Text variables by name.
+#[must_use]
+pub fn variables(texts: &[(&str, &str)]) -> serde_json::Value {
+    let members = texts.iter().map(|(name, text)| ((*name).to_owned(), serde_json::Value::from(*text)));
+    serde_json::Value::Object(members.collect())
+}
+
 /// Outside Wasm there is no host to ask.
 ///
 /// # Errors

@@ -66,7 +66,7 @@ fn wrong(error: &wasmparser::BinaryReaderError) -> Fault {
     let (message, offset) = (error.message(), error.offset());
     // The validator has one error type for both; it names the proposal and that it is not enabled.
     let unsupported =
-        ["not enabled", "support is not", "requires", "proposal"].iter().any(|phrase| message.contains(phrase));
+        ["not enabled", "must be enabled", "support is not", "proposal"].iter().any(|phrase| message.contains(phrase));
     if unsupported {
         return fault(FaultCode::UnsupportedFeature, format!("{message} (at offset {offset:#x})"));
     }

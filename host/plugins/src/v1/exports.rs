@@ -3,6 +3,7 @@
 use wasmtime::{
     Result, Store,
     component::{Instance, InstancePre},
+    error::Context as _,
 };
 
 use super::bindings::exports::tidegate::policy::{gate, plugin, retry, sequence, verify};
@@ -29,9 +30,7 @@ pub(crate) struct Exports {
 impl ExportIndices {
     /// Fails when an interface is exported but lacks a function.
     pub(crate) fn of(pre: &InstancePre<GuestState>) -> Result<Self> {
-        let exports = |interface: &str| {
-            pre.component().get_export_index(None, format!("tidegate:policy/{interface}@1.0.0")).is_some()
-        };
+        let exports = |interface: &str| pre.component().get_export_index(None, name(interface)).is_some();
         Ok(Self {
             plugin: plugin::GuestIndices::new(pre)?,
             gate: exports("gate").then(|| gate::GuestIndices::new(pre)).transpose()?,
@@ -44,11 +43,20 @@ impl ExportIndices {
     /// Fails when an export has another type than the interface.
     pub(crate) fn load(&self, store: &mut Store<GuestState>, instance: &Instance) -> Result<Exports> {
         Ok(Exports {
-            plugin: self.plugin.load(&mut *store, instance)?,
-            gate: self.gate.as_ref().map(|hook| hook.load(&mut *store, instance)).transpose()?,
-            retry: self.retry.as_ref().map(|hook| hook.load(&mut *store, instance)).transpose()?,
-            sequence: self.sequence.as_ref().map(|hook| hook.load(&mut *store, instance)).transpose()?,
-            verify: self.verify.as_ref().map(|hook| hook.load(&mut *store, instance)).transpose()?,
+            plugin: self.plugin.load(&mut *store, instance).with_context(|| name("plugin"))?,
+            gate: load("gate", self.gate.as_ref().map(|hook| hook.load(&mut *store, instance)))?,
+            retry: load("retry", self.retry.as_ref().map(|hook| hook.load(&mut *store, instance)))?,
+            sequence: load("sequence", self.sequence.as_ref().map(|hook| hook.load(&mut *store, instance)))?,
+            verify: load("verify", self.verify.as_ref().map(|hook| hook.load(&mut *store, instance)))?,
         })
     }
+}
+
+/// The interface's name is the path in what people are told about a type that does not match.
+fn load<H>(interface: &str, hook: Option<Result<H>>) -> Result<Option<H>> {
+    hook.transpose().with_context(|| name(interface))
+}
+
+fn name(interface: &str) -> String {
+    format!("tidegate:policy/{interface}@1.0.0")
 }

@@ -1,0 +1,151 @@
+//! The policies that ship, as components: they load, describe themselves, refuse wrong configurations and answer.
+//! What they answer in detail is tested natively, beside each rule.
+
+use std::sync::Arc;
+
+use model::{
+    approval::{Approval, ApprovalDecision},
+    decision::Verdict,
+    id::{ApprovalId, EnvironmentId, JobId, VersionId, WorkspaceId},
+    job::JobKind,
+    job_state::JobStatus,
+    plugin::{Digest, FactKinds, Hooks, Scope},
+    question::{Answer, Ask, GateRequest, JobFacts, RetryAnswer, RetryRequest, SequenceStep},
+};
+use plugins::Host;
+use serde_json::json;
+
+use crate::support::{NOW, ask, gate_request, host_with, id, load_bytes, patient, question, sequence, target, version};
+
+async fn load(host: &Host, name: &str) -> (Digest, model::plugin::Manifest) {
+    let bundled = bundle::BUNDLE.iter().find(|bundled| bundled.name == name).expect("it ships");
+    load_bytes(host, bundled.bytes).await.expect("it loads")
+}
+
+fn approval(user: &str) -> Approval {
+    Approval {
+        id: ApprovalId(id(9)),
+        workspace: WorkspaceId(id(3)),
+        version: VersionId(id(0x101)),
+        environment: EnvironmentId(id(5)),
+        user: user.into(),
+        roles_then: vec!["sre".into()],
+        roles_now: Vec::new(),
+        decision: ApprovalDecision::Approved,
+        at: NOW.plus_seconds(-60),
+        reason: String::new(),
+    }
+}
+
+#[tokio::test]
+async fn they_say_what_they_are() {
+    let host = host_with(patient());
+    assert_eq!(bundle::BUNDLE.iter().map(|one| one.name).collect::<Vec<_>>(), ["approval", "retry", "sequence"]);
+    for bundled in bundle::BUNDLE {
+        let version: semver::Version = bundled.version.parse().expect("semver");
+        assert!(version >= semver::Version::new(1, 0, 0) && !version.build.is_empty(), "{version}");
+        let (_, manifest) = load(&host, bundled.name).await;
+        assert_eq!(manifest.name, bundled.name);
+        assert!(manifest.config_schema["properties"].is_object(), "{}", manifest.config_schema);
+        assert_eq!(manifest.config_schema["additionalProperties"], json!(false), "unknown keys are errors");
+        let hooks = Hooks {
+            gate: bundled.name == "approval",
+            retry: bundled.name == "retry",
+            sequence: bundled.name == "sequence",
+            verify: false,
+        };
+        assert_eq!(manifest.hooks, hooks);
+    }
+    let (_, approval) = load(&host, "approval").await;
+    assert_eq!(approval.scope, Scope::Environment);
+    assert_eq!(approval.facts, FactKinds { approvals: true, ..FactKinds::default() });
+}
+
+#[tokio::test]
+async fn wrong_configurations_are_refused_where_they_are_wrong() {
+    let host = host_with(patient());
+    for (name, config, path, message) in [
+        ("approval", json!({"minApprovals": "2"}), "/minApprovals", "expected u32"),
+        ("approval", json!({"approvals": 2}), "/approvals", "unknown field `approvals`"),
+        ("approval", json!({"minApprovals": 3, "users": ["a"]}), "/minApprovals", "can never be reached"),
+        ("retry", json!({}), "", "missing field `maxRetries`"),
+        ("retry", json!({"maxRetries": 1, "jitter": 2}), "/jitter", "expected 0 to 1"),
+        ("sequence", json!({"maxConcurrent": "0%"}), "/maxConcurrent", "more than 0%"),
+    ] {
+        let (digest, _) = load(&host, name).await;
+        let errors = host.validate(digest, &config).await.expect("it answers");
+        assert_eq!(errors.len(), 1, "{config}: {errors:?}");
+        assert_eq!(errors[0].path, path, "{config}");
+        assert!(errors[0].message.contains(message), "{config}: {}", errors[0].message);
+    }
+    for (name, config) in [
+        ("approval", json!({"minApprovals": 2, "roles": ["sre"], "expiresAfter": "P1D"})),
+        ("retry", json!({"maxRetries": 2, "backoffSeconds": 5, "backoffStrategy": "exponential", "jitter": 0.2})),
+        ("sequence", json!({"scope": "environment", "maxConcurrent": "20%", "order": "queue"})),
+    ] {
+        let (digest, _) = load(&host, name).await;
+        assert_eq!(host.validate(digest, &config).await, Ok(Vec::new()), "{config}");
+    }
+}
+
+#[tokio::test]
+async fn approval_waits_and_then_allows() {
+    let host = host_with(patient());
+    let (digest, _) = load(&host, "approval").await;
+    let mut session = host.session();
+    let mut rule_config = json!({"roles": ["sre"]});
+    let request = |approvals: Vec<Approval>| {
+        Ask::Gate(Box::new(GateRequest { approvals: Some(Arc::from(approvals)), ..gate_request() }))
+    };
+    let Answer::Gate(waits) = ask(&mut session, question(digest, rule_config.clone(), request(Vec::new()))).await
+    else {
+        panic!("no answer")
+    };
+    assert_eq!((waits.verdict, waits.reason.as_str()), (Verdict::Wait(None), "1 approval needed from a member of sre"));
+    rule_config["expiresAfter"] = json!("1h");
+    let Answer::Gate(allows) = ask(&mut session, question(digest, rule_config, request(vec![approval("alice")]))).await
+    else {
+        panic!("no answer")
+    };
+    assert_eq!((allows.verdict, allows.reason.as_str()), (Verdict::Allow, "approved by alice (no longer eligible)"));
+    assert_eq!(allows.satisfied_at, Some(NOW.plus_seconds(-60)));
+    assert_eq!(allows.valid_until, Some(NOW.plus_seconds(3540)));
+    assert_eq!(allows.details["approvedBy"], "alice");
+}
+
+#[tokio::test]
+async fn retry_waits_longer_and_gives_up() {
+    let host = host_with(patient());
+    let (digest, _) = load(&host, "retry").await;
+    let mut session = host.session();
+    let config = json!({"maxRetries": 1, "backoffSeconds": 30});
+    let job = |number: u128| JobFacts {
+        id: JobId(id(number)),
+        kind: JobKind::Deploy,
+        version: VersionId(id(0x101)),
+        status: JobStatus::Failed,
+        attempt: 1,
+        created_at: NOW,
+        started_at: None,
+        completed_at: Some(NOW),
+        message: "boom".into(),
+    };
+    let request = |attempts: Vec<JobFacts>| {
+        Ask::Retry(Box::new(RetryRequest { target: target(1), version: version(1), attempts }))
+    };
+    let answer = ask(&mut session, question(digest, config.clone(), request(vec![job(1)]))).await;
+    assert_eq!(answer, Answer::Retry(RetryAnswer::RetryAt(NOW.plus_seconds(30))));
+    let answer = ask(&mut session, question(digest, config, request(vec![job(1), job(2)]))).await;
+    let why = "gave up after 2 attempts (maxRetries 1); the last one said: boom";
+    assert_eq!(answer, Answer::Retry(RetryAnswer::GiveUp(why.into())));
+}
+
+#[tokio::test]
+async fn sequence_starts_one_and_holds_the_other() {
+    let host = host_with(patient());
+    let (digest, _) = load(&host, "sequence").await;
+    let mut question = sequence(digest, "");
+    question.rule = crate::support::rule(json!({}));
+    let Answer::Sequence(steps) = ask(&mut host.session(), question).await else { panic!("no answer") };
+    assert!(matches!(&steps[..], [SequenceStep::Start(_), SequenceStep::Hold(_, why)] if why.contains("limit is 1")));
+}
