@@ -264,8 +264,15 @@ impl Stage {
     }
 }
 
-// A longer run sets `PROPTEST_CASES`.
+/// Enough for every build; a longer run sets `PROPTEST_CASES`.
+fn config() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig { cases: cases.unwrap_or(64), ..ProptestConfig::default() }
+}
+
 proptest! {
+    #![proptest_config(config())]
+
     #[test]
     fn every_plan_is_sound_and_every_target_explained(
         sequence in any::<u8>(),
