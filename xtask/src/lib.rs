@@ -1,5 +1,6 @@
 //! The chores as a library, so that the end-to-end tests drive the very demo that people see.
 
+pub mod bench;
 pub mod ci;
 pub mod demo;
 pub mod http;

@@ -3,7 +3,7 @@
 use std::{io, process::ExitCode};
 
 use clap::{Parser, Subcommand};
-use xtask::{ci, demo, test, tools};
+use xtask::{bench, ci, demo, test, tools};
 
 /// Chores of this repository.
 #[derive(Parser)]
@@ -28,6 +28,8 @@ enum Chore {
     },
     /// Everything that must hold before a change lands
     Ci,
+    /// Measure, and print each figure beside its baseline as a JSON line
+    Bench,
 }
 
 fn main() -> ExitCode {
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Chore::Demo { keep } => run_demo(keep),
         Chore::Test { filter } => test::run(filter.as_deref()),
         Chore::Ci => ci::run(),
+        Chore::Bench => bench::run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
