@@ -58,7 +58,7 @@ The command also finds in its environment:
 Exit status 0 completes the job. Any other fails it, with the last line of its standard error as the message.
 On a cancel, or when the lease has passed to somebody else, its whole process group is ended: first with SIGTERM,
 ten seconds later with SIGKILL. SIGTERM to the agent drains: it takes nothing more and ends when its jobs have; a
-second one ends them.")]
+second one ends them, and a third one does not wait for their reports.")]
 pub struct Agent {
     /// Whose jobs to take: a job agent, by name or id
     #[arg(long, value_name = "AGENT")]
@@ -164,7 +164,7 @@ async fn find_agent(client: &Client, name_or_id: &str, drain: &CancellationToken
     }
 }
 
-/// The first signal drains, the second one ends the jobs as well.
+/// The first signal drains, the second one ends the jobs as well, and a third one is not waited for.
 fn listen_for_signals(drain: &CancellationToken, abort: &CancellationToken) -> Result<()> {
     let mut terminate = signal(SignalKind::terminate()).context("signals cannot be received")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("signals cannot be received")?;
@@ -177,6 +177,12 @@ fn listen_for_signals(drain: &CancellationToken, abort: &CancellationToken) -> R
             }
             token.cancel();
         }
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::warn!("stopped at once; what was not reported ends with its lease");
+        std::process::exit(1);
     });
     Ok(())
 }

@@ -147,53 +147,53 @@ pub async fn run(client: &Client, format: Format, what: Get) -> Result<()> {
     }
 }
 
-/// The columns of a noun: heading, and what stands there.
-type Columns = [(&'static str, fn(&Json) -> String)];
+/// A column of a noun's table: its heading, and what stands there.
+type Column = (&'static str, fn(&Json) -> String);
 
-const SYSTEM: [(&str, fn(&Json) -> String); 3] = [
+const SYSTEM: [Column; 3] = [
     ("NAME", |item| text(item, "name")),
     ("DESCRIPTION", |item| text(item, "description")),
     ("LABELS", |item| pairs(&item["metadata"])),
 ];
-const RESOURCE: [(&str, fn(&Json) -> String); 5] = [
+const RESOURCE: [Column; 5] = [
     ("IDENTIFIER", |item| text(item, "identifier")),
     ("NAME", |item| text(item, "name")),
     ("KIND", |item| text(item, "kind")),
     ("VERSION", |item| text(item, "version")),
     ("LABELS", |item| pairs(&item["metadata"])),
 ];
-const ENVIRONMENT: [(&str, fn(&Json) -> String); 3] = [
+const ENVIRONMENT: [Column; 3] = [
     ("NAME", |item| text(item, "name")),
     ("RESOURCES", |item| text(item, "resourceSelector")),
     ("DESCRIPTION", |item| text(item, "description")),
 ];
-const DEPLOYMENT: [(&str, fn(&Json) -> String); 3] = ENVIRONMENT;
-const POLICY: [(&str, fn(&Json) -> String); 5] = [
+const DEPLOYMENT: [Column; 3] = ENVIRONMENT;
+const POLICY: [Column; 5] = [
     ("NAME", |item| text(item, "name")),
     ("PRIORITY", |item| text(item, "priority")),
     ("ENABLED", |item| text(item, "enabled")),
     ("FOR", |item| text(item, "selector")),
     ("RULES", |item| rule_names(item)),
 ];
-const AGENT: [(&str, fn(&Json) -> String); 3] = [
+const AGENT: [Column; 3] = [
     ("NAME", |item| text(item, "name")),
     ("TYPE", |item| text(item, "agentType")),
     ("LEASE", |item| format!("{}s", text(item, "leaseSeconds"))),
 ];
-const PLUGIN: [(&str, fn(&Json) -> String); 4] = [
+const PLUGIN: [Column; 4] = [
     ("NAME", |item| text(item, "name")),
     ("VERSION", |item| text(item, "version")),
     ("DIGEST", |item| text(item, "digest").chars().take(19).collect()),
     ("SUMMARY", |item| text(item, "manifest.summary")),
 ];
-const VERSION: [(&str, fn(&Json) -> String); 5] = [
+const VERSION: [Column; 5] = [
     ("TAG", |item| text(item, "tag")),
     ("STATUS", |item| text(item, "status")),
     ("CREATED", |item| instant(item, "createdAt")),
     ("BY", |item| text(item, "createdBy")),
     ("LABELS", |item| pairs(&item["metadata"])),
 ];
-const JOB: [(&str, fn(&Json) -> String); 7] = [
+const JOB: [Column; 7] = [
     ("TARGET", target_path),
     ("VERSION", |item| text(item, "version.tag")),
     ("STATUS", |item| text(item, "status").replace('_', " ")),
@@ -203,7 +203,7 @@ const JOB: [(&str, fn(&Json) -> String); 7] = [
     ("MESSAGE", |item| text(item, "message")),
 ];
 
-async fn nouns(client: &Client, format: Format, noun: &str, one: One, columns: &Columns) -> Result<()> {
+async fn nouns(client: &Client, format: Format, noun: &str, one: One, columns: &[Column]) -> Result<()> {
     let Some(name) = one.name else {
         return print(format, client.list(client.in_workspace(&[noun]), &[]).await?, columns);
     };
@@ -216,12 +216,12 @@ async fn nouns(client: &Client, format: Format, noun: &str, one: One, columns: &
     output::print(format, &item, || rows(std::slice::from_ref(&item), columns))
 }
 
-fn print(format: Format, items: Vec<Json>, columns: &Columns) -> Result<()> {
+fn print(format: Format, items: Vec<Json>, columns: &[Column]) -> Result<()> {
     let items = Json::Array(items);
     output::print(format, &items, || rows(items.as_array().map(Vec::as_slice).unwrap_or_default(), columns))
 }
 
-fn rows(items: &[Json], columns: &Columns) -> String {
+fn rows(items: &[Json], columns: &[Column]) -> String {
     let heading: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
     let rows = items.iter().map(|item| columns.iter().map(|(_, cell)| cell(item)).collect()).collect();
     output::table(&heading, rows, "none")

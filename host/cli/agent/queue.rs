@@ -144,7 +144,7 @@ impl Queue {
         match self.client.write(Method::POST, url, &body).await {
             Ok((_, answer)) => Ok(Ok(beat(&answer, offer.lease))),
             Err(error) => match error.downcast::<Refused>() {
-                Ok(refused) if refused.status < 500 && refused.status != 429 => Ok(Err(refused.to_string())),
+                Ok(refused) if refused.status < 500 && refused.status != 429 => Ok(Err(first_line(&refused))),
                 Ok(refused) => Err(refused.into()),
                 Err(other) => Err(other),
             },
@@ -167,10 +167,15 @@ impl Queue {
                     tokio::time::sleep(REPORT_AGAIN[usize::min(failures, REPORT_AGAIN.len() - 1)]).await;
                     failures += 1;
                 }
-                Err(error) => return Said::Refused(error.to_string()),
+                Err(error) => return Said::Refused(first_line(&error)),
             }
         }
     }
+}
+
+/// What goes into a log: the problem without its fields and hints.
+fn first_line(error: &impl ToString) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
 fn beat(answer: &Json, lease: Duration) -> Beat {
