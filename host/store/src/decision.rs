@@ -14,19 +14,20 @@ use uuid::Uuid;
 use crate::{
     Listed, Page, StoreError, Tx,
     many::{Many, all_many, run_many},
+    planned::planned_releases,
     row::{Id, Place, instant, labels, millis, text},
     tx::{all, count},
 };
 
 macro_rules! select {
-    ($name:literal, $rest:literal) => {
+    ($name:literal, $($rest:expr),+) => {
         concat!(
             "-- decision.",
             $name,
             "\nSELECT d.id, d.workspace_id, d.policy_id, d.rule_id, d.rule_label, d.digest, d.version_id, d.deployment_id,\n",
             "  d.environment_id, d.resource_id, d.mode, d.verdict, d.wait_until, d.reason, d.satisfied_at,\n",
             "  d.valid_until, d.details, d.fault, d.at\nFROM decisions d ",
-            $rest
+            $($rest),+
         )
     };
 }
@@ -48,16 +49,9 @@ WHERE d.workspace_id = $1 AND (d.deployment_id = $2 OR $2 IS NULL) AND (d.versio
   AND (d.latest OR NOT $6)";
 const FOR_PLANNING: &str = select!(
     "for_planning",
-    "WHERE d.latest AND d.version_id IN (
-    SELECT r.version_id FROM releases r
-    WHERE r.deployment_id = $1 AND (
-      r.closed IS NULL
-      OR r.id IN (SELECT t.desired_release_id FROM release_targets t
-        WHERE t.deployment_id = $1 AND t.desired_release_id IS NOT NULL)
-      OR r.id IN (SELECT t.current_release_id FROM release_targets t
-        WHERE t.deployment_id = $1 AND t.current_release_id IS NOT NULL)
-      OR r.id IN (SELECT u.release_id FROM jobs u WHERE u.deployment_id = $1 AND u.ended_at IS NULL)))
-ORDER BY d.at, d.id"
+    "WHERE d.latest AND d.version_id IN (SELECT r.version_id FROM releases r WHERE ",
+    planned_releases!(),
+    ")\nORDER BY d.at, d.id"
 );
 const INSERT: Many = Many {
     sql: "-- decision.insert

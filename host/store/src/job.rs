@@ -13,13 +13,14 @@ use uuid::Uuid;
 use crate::{
     Listed, Page, StoreError, Tx,
     many::{Many, all_many, run_many},
+    planned::planned_releases,
     row::{Id, Place, instant, json, labels, millis, text},
     tx::{all, count, one},
 };
 
 /// What every query of jobs selects, from `jobs j`.
 macro_rules! select {
-    ($name:literal, $rest:literal) => {
+    ($name:literal, $($rest:expr),+) => {
         concat!(
             "-- job.",
             $name,
@@ -28,7 +29,7 @@ macro_rules! select {
             "  j.deadline_seconds, j.config, j.context, j.external_id, j.links, j.message, j.created_at,\n",
             "  j.updated_at, j.status, j.offers, j.lease_token, j.lease_holder, j.lease_since, j.lease_until,\n",
             "  j.started_at, j.ended_at, j.cancel_requested_at\nFROM jobs j ",
-            $rest
+            $($rest),+
         )
     };
 }
@@ -70,15 +71,9 @@ WHERE j.workspace_id = $1 AND (j.status = $2 OR $2 IS NULL) AND (j.deployment_id
 // Those of the releases that `release.for_planning` gives.
 const FOR_PLANNING: &str = select!(
     "for_planning",
-    "JOIN releases r ON r.id = j.release_id
-WHERE r.deployment_id = $1 AND (
-    r.closed IS NULL
-    OR r.id IN (SELECT t.desired_release_id FROM release_targets t
-      WHERE t.deployment_id = $1 AND t.desired_release_id IS NOT NULL)
-    OR r.id IN (SELECT t.current_release_id FROM release_targets t
-      WHERE t.deployment_id = $1 AND t.current_release_id IS NOT NULL)
-    OR r.id IN (SELECT u.release_id FROM jobs u WHERE u.deployment_id = $1 AND u.ended_at IS NULL))
-ORDER BY j.created_at, j.id"
+    "JOIN releases r ON r.id = j.release_id\nWHERE ",
+    planned_releases!(),
+    "\nORDER BY j.created_at, j.id"
 );
 const LEASE_ON_TARGET: &str = select!(
     "leased_on_target",

@@ -8,6 +8,7 @@
 mod error;
 mod many;
 mod page;
+mod planned;
 mod pool;
 mod row;
 mod tx;

@@ -12,19 +12,20 @@ use uuid::Uuid;
 use crate::{
     Listed, Page, StoreError, Tx,
     many::{Many, all_many},
+    planned::planned_releases,
     row::{Id, Place, instant, json, millis},
     tx::{all, count, one},
 };
 
 macro_rules! select {
-    ($name:literal, $rest:literal) => {
+    ($name:literal, $($rest:expr),+) => {
         concat!(
             "-- release.",
             $name,
             "\nSELECT r.id, r.workspace_id, r.deployment_id, r.environment_id, r.resource_id, r.version_id, r.variables,\n",
             "  r.created_at, r.closed, r.closed_at, v.tag AS version_tag\n",
             "FROM releases r JOIN versions v ON v.id = r.version_id ",
-            $rest
+            $($rest),+
         )
     };
 }
@@ -40,18 +41,7 @@ const COUNT: &str = "-- release.count
 SELECT COUNT(*) AS count FROM releases r
 WHERE r.workspace_id = $1 AND (r.deployment_id = $2 OR $2 IS NULL) AND (r.version_id = $3 OR $3 IS NULL)
   AND (r.environment_id = $4 OR $4 IS NULL) AND (r.resource_id = $5 OR $5 IS NULL)";
-// Open, desired, current, or with a job that has not ended; `job.for_planning` repeats this.
-const FOR_PLANNING: &str = select!(
-    "for_planning",
-    "WHERE r.deployment_id = $1 AND (
-    r.closed IS NULL
-    OR r.id IN (SELECT t.desired_release_id FROM release_targets t
-      WHERE t.deployment_id = $1 AND t.desired_release_id IS NOT NULL)
-    OR r.id IN (SELECT t.current_release_id FROM release_targets t
-      WHERE t.deployment_id = $1 AND t.current_release_id IS NOT NULL)
-    OR r.id IN (SELECT u.release_id FROM jobs u WHERE u.deployment_id = $1 AND u.ended_at IS NULL))
-ORDER BY r.created_at, r.id"
-);
+const FOR_PLANNING: &str = select!("for_planning", "WHERE ", planned_releases!(), "\nORDER BY r.created_at, r.id");
 const INSERT: Many = Many {
     sql: "-- release.insert
 INSERT INTO releases (id, workspace_id, deployment_id, environment_id, resource_id, version_id, variables, created_at,

@@ -117,14 +117,15 @@ pub(super) fn step(item: &Json, pointer: &str, start: Timestamp) -> Result<(Time
                 return Err(vec![FieldError { pointer: fields.pointer_to(name), message }]);
             }
         },
-        [] => Err(vec![FieldError {
-            pointer: pointer.to_owned(),
-            message: format!("has no action, expected one of {}", crate::fields::list(ACTIONS)),
-        }]),
-        [first, second, ..] => Err(vec![FieldError {
-            pointer: pointer.to_owned(),
-            message: format!("has both `{first}` and `{second}`, expected one (make it two steps at the same time)"),
-        }]),
+        [] => {
+            let message = format!("has no action, expected one of {}", crate::fields::list(ACTIONS));
+            return Err(vec![FieldError { pointer: pointer.to_owned(), message }]);
+        }
+        [first, second, ..] => {
+            let message =
+                format!("has both `{first}` and `{second}`, expected one (make it two steps at the same time)");
+            return Err(vec![FieldError { pointer: pointer.to_owned(), message }]);
+        }
     };
     match action {
         Ok(action) => {
@@ -133,9 +134,7 @@ pub(super) fn step(item: &Json, pointer: &str, start: Timestamp) -> Result<(Time
         }
         Err(found) => {
             fields.extend(found);
-            let errors = fields.finish();
-            // What was not reached is not unknown.
-            Err(errors.into_iter().filter(|error| !error.message.starts_with("unknown field")).collect())
+            Err(fields.finish())
         }
     }
 }
