@@ -28,6 +28,8 @@ use crate::{
 
 /// Components compiled side by side; each already uses several threads.
 const COMPILES_MAX: usize = 2;
+/// Validator, compiler and linker recurse over what an author wrote.
+const LOAD_STACK_BYTES: usize = 16 * 1024 * 1024;
 
 /// Loads and asks policies. Cheap to clone; all clones are one host.
 #[derive(Clone)]
@@ -161,7 +163,8 @@ impl Host {
         let _permit = self.shared.compiles.acquire().await;
         let shared = Arc::clone(&self.shared);
         let (sender, receiver) = oneshot::channel();
-        let spawned = std::thread::Builder::new().name("policy-load".to_owned()).spawn(move || {
+        let thread = std::thread::Builder::new().name("policy-load".to_owned()).stack_size(LOAD_STACK_BYTES);
+        let spawned = thread.spawn(move || {
             // Nobody waits any more if this fails.
             drop(sender.send(shared.make_ready(digest, &bytes)));
         });
