@@ -11,7 +11,10 @@ use axum::{
 };
 use futures::FutureExt as _;
 
-use crate::problem::{Code, Problem};
+use crate::{
+    problem::{Code, Problem},
+    unread::Unread,
+};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest id that is taken over from a client, bytes.
@@ -21,6 +24,7 @@ pub(crate) async fn edge(request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let (request, unread) = Unread::of(request);
     let mut response = match AssertUnwindSafe(next.run(request)).catch_unwind().await {
         Ok(response) => rendered(response, &id),
         Err(panic) => {
@@ -28,6 +32,9 @@ pub(crate) async fn edge(request: Request, next: Next) -> Response {
             Problem::new(Code::Internal, "the server failed; its log has the reason").render(Some(&id))
         }
     };
+    if let Some(unread) = unread.filter(|_| is_error(response.status())) {
+        unread.throw_away().await;
+    }
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }

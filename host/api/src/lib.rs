@@ -15,6 +15,7 @@ mod idempotency;
 mod openapi;
 mod routes;
 mod serve;
+mod unread;
 mod v1;
 
 pub use app::ApiState;

@@ -119,3 +119,24 @@ fn the_schema_of_a_problem_has_every_member_of_one() {
     let of_problem: BTreeSet<&String> = problem.as_object().expect("an object").keys().collect();
     assert_eq!(of_schema, of_problem);
 }
+
+#[test]
+fn every_route_is_in_the_reference_with_its_role() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/api.md");
+    let text = std::fs::read_to_string(path).expect("the reference is in the repository");
+    for route in api::summaries() {
+        let row = text.lines().find(|line| line.starts_with(&format!("| `{route}` |")));
+        let row = row.unwrap_or_else(|| panic!("docs/reference/api.md has no row for {route}"));
+        let role = match route.needs {
+            api::Needs::Nothing => "none".to_owned(),
+            api::Needs::AnyOf(roles) => {
+                let names: Vec<String> = roles.iter().map(|role| format!("`{}`", role.name())).collect();
+                names.join(" or ")
+            }
+        };
+        assert!(row.ends_with(&format!("| {role} |")), "{row}");
+    }
+    let rows =
+        text.lines().filter(|line| line.contains("/healthz") || line.starts_with("| `") && line.contains("/api/"));
+    assert_eq!(rows.count() + 1, api::summaries().len(), "a row without a route");
+}

@@ -8,3 +8,4 @@ mod problems;
 mod queue;
 mod roles;
 mod server;
+mod socket;

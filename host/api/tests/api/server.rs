@@ -34,6 +34,7 @@ pub struct Server {
     pub clock: Arc<ManualClock>,
     pub shutdown: CancellationToken,
     pub workspace: Workspace,
+    pub state: ApiState,
     router: Router,
     keys: BTreeMap<&'static str, String>,
     document: Value,
@@ -93,6 +94,7 @@ impl Server {
             store: store.clone(),
             shutdown: shutdown.clone(),
         };
+        let router = api::router(state.clone());
         let document = serde_json::from_str(api::openapi_text()).expect("the document is JSON");
         let mut server = Self {
             engine,
@@ -100,7 +102,8 @@ impl Server {
             clock,
             shutdown,
             workspace,
-            router: api::router(state),
+            router,
+            state,
             keys: BTreeMap::new(),
             document,
             _folder: folder,
