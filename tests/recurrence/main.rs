@@ -1,0 +1,4 @@
+//! Whether windows open exactly when they should: against python-dateutil, against a reading of RFC 5545 minute by
+//! minute, and by laws that hold for every rule. Times evaluation where the build is optimised.
+
+mod dateutil;
