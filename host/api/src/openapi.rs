@@ -103,8 +103,9 @@ pub fn document() -> OpenApi {
         .build()
 }
 
-const TAGS: [(&str, &str); 12] = [
+const TAGS: [(&str, &str); 13] = [
     ("workspaces", "Tenants."),
+    ("api-keys", "Who may do what."),
     ("apply", "Documents with names in place of ids, all or none."),
     ("inventory", "Systems, resources and environments."),
     ("deployments", "What is deployed, and who carries it out."),

@@ -89,6 +89,7 @@ const POLICY_AUTHOR: Needs = Needs::AnyOf(&[Role::PolicyAuthor]);
 const AGENT: Needs = Needs::AnyOf(&[Role::Agent]);
 /// Policy authors apply policies and nothing else; the handler says so of each document.
 const APPLY: Needs = Needs::AnyOf(&[Role::Admin, Role::PolicyAuthor]);
+const ADMIN: Needs = Needs::AnyOf(&[Role::Admin]);
 const EVERYBODY: Needs = Needs::Nothing;
 
 macro_rules! route {
@@ -107,6 +108,7 @@ pub(crate) fn table() -> Vec<Route> {
     let mut table = vec![
         route!(VIEWER, Nothing, [], v1::workspace::list),
         route!(VIEWER, Nothing, [], v1::workspace::get),
+        route!(ADMIN, Json, [], v1::api_key::create),
         route!(APPLY, LargeJson, [Conflict, IdempotencyRunning, IdempotencyKeyReused, InvalidHeader], v1::apply::apply),
         route!(VIEWER, Nothing, [], v1::system::list),
         route!(VIEWER, Nothing, [], v1::system::get),

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 use sha2::{Digest as _, Sha256};
 
-use super::scan::{Refused, named_member, nul_pointer, push_token, scan};
+use super::scan::{Refused, in_json_words, named_member, nul_pointer, push_token, scan};
 use crate::problem::{Code, Problem};
 
 /// How many bytes the route takes; set by the gate from the table of routes.
@@ -118,7 +118,7 @@ fn refusal(error: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
         push_token(&mut pointer, name);
         return Problem::at(Code::InvalidContent, pointer, words);
     }
-    Problem::at(Code::InvalidContent, pointer, message)
+    Problem::at(Code::InvalidContent, pointer, in_json_words(&message))
 }
 
 fn malformed(pointer: String, error: &serde_json::Error) -> Problem {

@@ -77,6 +77,22 @@ pub(super) fn named_member(message: &str) -> Option<(&str, &'static str)> {
         .find_map(|(start, words)| Some((message.strip_prefix(start)?.strip_suffix('`')?, words)))
 }
 
+/// serde names what it expected as Rust does; a client knows JSON.
+pub(super) fn in_json_words(message: &str) -> String {
+    let Some((found, expected)) = message.rsplit_once("expected ") else { return message.to_owned() };
+    let expected = match expected {
+        "i64" | "u64" | "i32" | "u32" | "u16" | "u8" | "usize" => "a whole number",
+        "f64" => "a number",
+        "a map" => "an object",
+        "a sequence" => "a list",
+        "a boolean" => "true or false",
+        other => other,
+    };
+    format!("{found}expected {expected}")
+        .replace("invalid type: map", "invalid type: object")
+        .replace("invalid type: sequence", "invalid type: list")
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -99,5 +115,14 @@ mod tests {
         assert_eq!(nul_pointer(&json!({"a/b": [1, {"c": "x\0"}]})), Some("/a~1b/1/c".into()));
         assert_eq!(nul_pointer(&json!({"a": {"\0": 1}})), Some("/a".into()));
         assert_eq!(nul_pointer(&json!({"a": "x"})), None);
+    }
+
+    #[test]
+    fn what_was_expected_is_said_in_words_of_json() {
+        let check = |message: &str, expect: &str| assert_eq!(in_json_words(message), expect);
+        check("invalid type: string \"7\", expected i64", "invalid type: string \"7\", expected a whole number");
+        check("invalid type: map, expected a sequence", "invalid type: object, expected a list");
+        check("`x` is not an instant (expected RFC 3339)", "`x` is not an instant (expected RFC 3339)");
+        check("unknown field `a`, expected `b` or `c`", "unknown field `a`, expected `b` or `c`");
     }
 }

@@ -2,6 +2,7 @@
 
 mod wire;
 
+pub(crate) mod api_key;
 pub(crate) mod apply;
 pub(crate) mod approval;
 pub(crate) mod decision;

@@ -7,6 +7,7 @@ use axum::{
 };
 use model::{
     Json,
+    access::Role,
     approval::ApprovalDecision,
     decision::Verdict,
     deployment::Deployment,
@@ -126,6 +127,8 @@ names! {
     JobStatusName = JobStatus of JobStatus::ALL;
     /// What a job does.
     JobKindName = JobKind of JobKind::ALL;
+    /// What a key may do.
+    RoleName = Role of Role::ALL;
     /// How jobs reach an agent.
     AgentTypeName = AgentType of AgentType::ALL;
     /// Yes or no.
@@ -155,6 +158,7 @@ read_by_name! {
     VersionStatusName = VersionStatus: "a version's status";
     JobStatusName = JobStatus: "a job's status";
     ApprovalName = ApprovalDecision: "a decision";
+    RoleName = Role: "a role";
 }
 
 /// A thing by id and name.
