@@ -7,9 +7,6 @@ use anyhow::Result;
 
 use crate::tools;
 
-/// The workspace of the policies, whose rules are plain Rust and tested natively.
-const POLICIES: &str = "policies";
-
 /// Runs the tests; the runner prints its own closing line.
 pub fn run(filter: Option<&str>) -> Result<()> {
     tools::ensure_wasm_target()?;
@@ -17,7 +14,7 @@ pub fn run(filter: Option<&str>) -> Result<()> {
     if !nextest {
         tools::say("cargo-nextest is not installed; using `cargo test` (slower, same tests)");
     }
-    let policies = tools::root().join(POLICIES);
+    let policies = tools::root().join(tools::POLICIES);
     if nextest && filter.is_none() {
         // The one kind that nextest leaves out.
         tools::run(tools::cargo().args(["test", "--quiet", "--workspace", "--doc"]).current_dir(&policies))?;

@@ -12,8 +12,11 @@ use anyhow::{Context, Result, bail, ensure};
 /// Policies and test guests are compiled to this.
 pub const WASM_TARGET: &str = "wasm32-unknown-unknown";
 
+/// The workspace of the policies, whose rules are plain Rust and tested natively.
+pub const POLICIES: &str = "policies";
+
 /// Folders that the root workspace excludes: what is in them is compiled for [`WASM_TARGET`].
-const EXCLUDED: [&str; 3] = ["policies", "tests/guests/programs", "examples/policies"];
+const EXCLUDED: [&str; 3] = [POLICIES, "tests/guests/programs", "examples/policies"];
 
 /// The repository's root folder.
 #[must_use]
