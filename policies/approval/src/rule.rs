@@ -44,8 +44,8 @@ pub fn decide(
     version: &Version,
     approvals: &[Approval],
 ) -> Decision {
-    // A creator's clock that runs ahead does not count, as in the order of versions.
-    let created_at = version.created_at.min(version.received_at);
+    // The server's instant, not the creator's: whoever reports versions must not pass by backdating one.
+    let created_at = version.received_at;
     if created_at < rule_created_at {
         let reason = format!("the version was created before this rule ({})", instant_text(rule_created_at));
         return Decision::allow(reason).satisfied_at(created_at);

@@ -1,5 +1,6 @@
 //! The API over an in-process router and a real store: every route, every way to refuse.
 
+mod api_keys;
 mod bad_input;
 mod events;
 mod idempotency;

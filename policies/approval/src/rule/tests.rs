@@ -141,3 +141,12 @@ proptest! {
         prop_assert_eq!(decision.verdict == Verdict::Allow, people.len() >= min as usize);
     }
 }
+
+#[test]
+fn a_backdated_version_is_held_like_any_other() {
+    let backdated = Version { created_at: RULE_AT - 1000, ..version(RULE_AT + 1000) };
+    let decision = decide(&config(r#"{"minApprovals": 1}"#), NOW, RULE_AT, &backdated, &[]);
+    assert!(matches!(decision.verdict, Verdict::Wait(None)), "{decision:?}");
+    let older = version(RULE_AT - 1000);
+    assert!(matches!(decide(&config(r#"{"minApprovals": 1}"#), NOW, RULE_AT, &older, &[]).verdict, Verdict::Allow));
+}
