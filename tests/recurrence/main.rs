@@ -1,4 +1,8 @@
 //! Whether windows open exactly when they should: against python-dateutil, against a reading of RFC 5545 minute by
-//! minute, and by laws that hold for every rule. Times evaluation where the build is optimised.
+//! minute, and by laws that hold for every rule.
 
 mod dateutil;
+mod laws;
+mod oracle;
+mod spec;
+mod speed;

@@ -2,7 +2,7 @@
 //! followed for some, and the answer says so.
 
 use crate::{
-    recurrence::calendar::{DAY, year_start},
+    recurrence::calendar::{DAY, YEARS, year_start},
     schedule::{Schedule, Start},
 };
 
@@ -24,6 +24,8 @@ const STEPS: usize = 256;
 const CHANGES: usize = 64;
 /// What was open before the year 2 was always open.
 const LONG_AGO: i64 = year_start(2) * DAY;
+/// What is open in the last year is open for ever.
+const FAR_AHEAD: i64 = year_start(*YEARS.end()) * DAY;
 
 impl Schedule {
     /// When the stretch ends that some occurrence, open at `at`, is part of. `None` if none is open.
@@ -40,6 +42,9 @@ impl Schedule {
                 return Some(Change::At(end));
             }
             end = further.max(self.run_on(start));
+            if end > FAR_AHEAD {
+                return Some(Change::Never);
+            }
         }
         Some(Change::NotBefore(end))
     }

@@ -1,7 +1,7 @@
 //! COUNT: which start is the last of so many. Counts whole years at a time, only as far as anybody asks, and goes on
 //! from there.
 
-use std::collections::BTreeMap;
+use std::{cell::OnceCell, collections::BTreeMap};
 
 use super::{
     calendar::{DAY, YEARS, year_of, year_start},
@@ -18,12 +18,17 @@ pub struct Counter {
     last: Option<i64>,
     /// Starts in a year, by what tells years apart.
     years: BTreeMap<(usize, i64), i64>,
+    /// Units of each day of a cycle, unless it is too long.
+    units: OnceCell<Vec<u32>>,
 }
+
+/// The longest cycle whose days are laid out one by one.
+const CYCLE_MAX: i64 = 1 << 16;
 
 impl Counter {
     /// So many starts, from the local time `from` on.
     pub const fn new(count: i64, from: i64) -> Self {
-        Self { left: count, upto: from, last: None, years: BTreeMap::new() }
+        Self { left: count, upto: from, last: None, years: BTreeMap::new(), units: OnceCell::new() }
     }
 
     /// The last start of all, if it lies before `local`; else some time from `local` on.
@@ -41,83 +46,105 @@ impl Counter {
 
     /// Counts on to the end of the year.
     fn advance(&mut self, pattern: &Pattern) {
-        let year = year_of(self.upto.div_euclid(DAY));
+        let day = self.upto.div_euclid(DAY);
+        let year = year_of(day) - i64::from(day < first_day(pattern, year_of(day)));
         if year > *YEARS.end() {
             self.last = Some(i64::MAX);
             return;
         }
-        let end = year_start(year + 1) * DAY;
-        if self.upto == year_start(year) * DAY {
-            let starts = self.in_year(pattern, year);
+        let end = first_day(pattern, year + 1) * DAY;
+        if self.upto == first_day(pattern, year) * DAY {
+            let key = pattern.days.year_key(year);
+            let known = self.years.get(&key).copied();
+            let starts = known.unwrap_or_else(|| self.batches(pattern, year).map(|batch| batch.starts).sum());
+            self.years.insert(key, starts);
             if starts < self.left {
                 (self.left, self.upto) = (self.left - starts, end);
                 return;
             }
         }
-        while let Some(start) = pattern.next(self.upto).filter(|start| *start < end) {
-            let starts = starts_in_rest_of_day(pattern, start);
-            if starts >= self.left {
-                self.last = later_in_day(pattern, start, self.left - 1);
-                return;
+        let mut left = self.left;
+        let last = self.batches(pattern, year).find_map(|batch| {
+            if left > batch.starts {
+                left -= batch.starts;
+                return None;
             }
-            (self.left, self.upto) = (self.left - starts, after(pattern, start));
-        }
-        self.upto = end;
+            Some(batch.start(pattern, left - 1))
+        });
+        (self.left, self.upto, self.last) = (left, end, last);
     }
 
-    fn in_year(&mut self, pattern: &Pattern, year: i64) -> i64 {
-        let days = &pattern.days;
-        let per_unit = pattern.times.inner.len() as i64;
-        if let (None, true) = (&pattern.positions, days.cycle.is_daily()) {
-            return days.dates.count_in(year) * days.cycle.of_day(0).len() as i64 * per_unit;
-        }
-        let (first, end) = (year_start(year), year_start(year + 1));
-        let count = || {
-            let (mut sum, mut from) = (0, first * DAY);
-            while let Some(start) = pattern.next(from).filter(|start| *start < end * DAY) {
-                sum += starts_in_rest_of_day(pattern, start);
-                from = after(pattern, start);
-            }
-            sum
+    /// Starts of a year from `upto` on, a day or a period at a time.
+    fn batches<'a>(&'a self, pattern: &'a Pattern, year: i64) -> Box<dyn Iterator<Item = Batch> + 'a> {
+        let (from, end) = (self.upto, first_day(pattern, year + 1));
+        let Some(positions) = &pattern.positions else {
+            let per_unit = pattern.times.inner.len() as i64;
+            let days = pattern.days.dates.of_year(year).skip_while(move |day| *day < from.div_euclid(DAY));
+            return Box::new(days.map(move |day| {
+                let skipped = if day == from.div_euclid(DAY) { before(pattern, from) } else { 0 };
+                Batch { day, skipped, starts: self.units(pattern, day) * per_unit - skipped }
+            }));
         };
-        // Weeks with positions reach over the ends of a year; few rules have them, and few periods.
-        if pattern.positions.is_some() || !days.dates.every_period() {
-            return count();
+        let mut next = from.div_euclid(DAY);
+        Box::new(std::iter::from_fn(move || {
+            let day = if next == from.div_euclid(DAY) { next } else { pattern.days.next(next)? };
+            let (_, after) = positions.bounds(day);
+            next = after;
+            let starts = positions.starts(&pattern.days, &pattern.times.inner, day);
+            let skipped = starts.iter().filter(|start| **start < from).count() as i64;
+            (day < end).then_some(Batch { day, skipped, starts: starts.len() as i64 - skipped })
+        }))
+    }
+
+    fn units(&self, pattern: &Pattern, day: i64) -> i64 {
+        let cycle = &pattern.days.cycle;
+        if cycle.length() > CYCLE_MAX {
+            return cycle.of_day(day).len() as i64;
         }
-        *self.years.entry((days.dates.kind(year), days.cycle.class(first))).or_insert_with(count)
+        let units = self.units.get_or_init(|| cycle.counts());
+        i64::from(units[cycle.class(day) as usize])
     }
 }
 
-/// Starts of a day from `start`, one of them, on. With positions it counts one by one.
-fn starts_in_rest_of_day(pattern: &Pattern, start: i64) -> i64 {
-    if pattern.positions.is_some() {
-        return 1;
+/// Starts that are counted together.
+struct Batch {
+    /// Theirs, or one of their period's.
+    day: i64,
+    /// Those of the day or period that were counted before.
+    skipped: i64,
+    /// How many others there are.
+    starts: i64,
+}
+
+impl Batch {
+    /// One of them, from 0.
+    fn start(&self, pattern: &Pattern, index: i64) -> i64 {
+        let index = index + self.skipped;
+        match &pattern.positions {
+            Some(positions) => positions.starts(&pattern.days, &pattern.times.inner, self.day)[index as usize],
+            None => {
+                let per_unit = pattern.times.inner.len() as i64;
+                let unit = pattern.days.cycle.of_day(self.day)[(index / per_unit) as usize];
+                self.day * DAY + unit + pattern.times.inner[(index % per_unit) as usize]
+            }
+        }
     }
-    let units = pattern.days.cycle.of_day(start.div_euclid(DAY));
-    units.len() as i64 * pattern.times.inner.len() as i64 - index_in_day(pattern, start)
 }
 
-fn index_in_day(pattern: &Pattern, start: i64) -> i64 {
-    let second = start.rem_euclid(DAY);
-    let units = pattern.days.cycle.of_day(start.div_euclid(DAY));
-    let unit = units.partition_point(|unit| *unit <= second).saturating_sub(1);
-    let inner = pattern.times.inner.partition_point(|inner| units[unit] + inner < second);
-    unit as i64 * pattern.times.inner.len() as i64 + inner as i64
+/// How many times of its day lie before a local time.
+fn before(pattern: &Pattern, local: i64) -> i64 {
+    let second = local.rem_euclid(DAY);
+    let units = pattern.days.cycle.of_day(local.div_euclid(DAY));
+    let inner = &pattern.times.inner;
+    let Some(unit) = units.partition_point(|unit| *unit <= second).checked_sub(1) else { return 0 };
+    (unit * inner.len() + inner.partition_point(|inner| units[unit] + inner < second)) as i64
 }
 
-/// The start so many after `start` in the same day.
-fn later_in_day(pattern: &Pattern, start: i64, later: i64) -> Option<i64> {
-    if pattern.positions.is_some() {
-        return Some(start);
+/// With which day counting a year begins: positions count whole periods, and a week may reach into the next year.
+fn first_day(pattern: &Pattern, year: i64) -> i64 {
+    let day = year_start(year);
+    match pattern.positions.as_ref().map(|positions| positions.bounds(day)) {
+        Some((first, after)) if first < day => after,
+        Some(_) | None => day,
     }
-    let day = start.div_euclid(DAY);
-    let index = index_in_day(pattern, start) + later;
-    let per_unit = pattern.times.inner.len() as i64;
-    let unit = pattern.days.cycle.of_day(day).get((index / per_unit) as usize)?;
-    Some(day * DAY + unit + pattern.times.inner.get((index % per_unit) as usize)?)
-}
-
-/// Where to count on.
-fn after(pattern: &Pattern, start: i64) -> i64 {
-    if pattern.positions.is_some() { start + 1 } else { (start.div_euclid(DAY) + 1) * DAY }
 }

@@ -63,9 +63,44 @@ impl Cycle {
         Self { days, origin: 0, classes, units: taken.into_iter().map(|(_, start)| start).collect() }
     }
 
+    /// The longest time from one start to the next, when each unit has some from `first` to `last` seconds after its
+    /// beginning.
+    pub fn longest_gap(&self, first: i64, last: i64) -> i64 {
+        let mut longest = 0;
+        let mut before = None;
+        let mut index = 0;
+        for (day, end) in &self.classes {
+            for unit in &self.units[index..*end] {
+                let at = day * DAY + unit;
+                longest = before.map_or(longest, |before: i64| longest.max(at - before));
+                before = Some(at);
+            }
+            index = *end;
+        }
+        let around =
+            self.classes.first().zip(before).map(|((day, _), last)| (self.days + day) * DAY + self.units[0] - last);
+        around.map_or(i64::MAX, |around| longest.max(around) + first - last)
+    }
+
     /// Whether every day is the same.
     pub const fn is_daily(&self) -> bool {
         self.days == 1
+    }
+
+    /// A cycle's length in days.
+    pub const fn length(&self) -> i64 {
+        self.days
+    }
+
+    /// How many units each of its days has.
+    pub fn counts(&self) -> Vec<u32> {
+        let mut counts = vec![0; self.days as usize];
+        let mut start = 0;
+        for (day, end) in &self.classes {
+            counts[*day as usize] = (end - start) as u32;
+            start = *end;
+        }
+        counts
     }
 
     /// Where in its cycle a day lies.

@@ -12,7 +12,7 @@ type YearDays = [u64; 6];
 pub struct Dates {
     filter: Filter,
     periods: Periods,
-    /// By [`Dates::kind`]: years of one kind have the same days.
+    /// By [`kind`]: years of one kind have the same days.
     by_kind: [OnceCell<YearDays>; 28],
 }
 
@@ -137,23 +137,26 @@ impl Dates {
         None
     }
 
-    /// How many days of a year are allowed.
-    pub fn count_in(&self, year: i64) -> i64 {
-        self.days(year).iter().map(|word| i64::from(word.count_ones())).sum()
+    /// The allowed days of a year.
+    pub fn of_year(&self, year: i64) -> impl Iterator<Item = i64> + use<> {
+        let (days, start) = (self.days(year), year_start(year));
+        days.into_iter().zip(0_i64..).flat_map(move |(mut word, index)| {
+            std::iter::from_fn(move || {
+                let bit = (word != 0).then(|| i64::from(word.trailing_zeros()))?;
+                word &= word - 1;
+                Some(start + 64 * index + bit)
+            })
+        })
     }
 
-    /// Years of one kind have the same allowed days, unless months or years are left out.
-    pub fn kind(&self, year: i64) -> usize {
-        let weekday = weekday(year_start(year)) as usize;
-        let around = !self.filter.week_numbers.is_empty();
-        let leap = match (is_leap(year), around) {
-            (true, _) => 1,
-            // The weeks at its ends are numbered by its neighbours.
-            (false, true) if is_leap(year - 1) => 2,
-            (false, true) if is_leap(year + 1) => 3,
-            (false, _) => 0,
+    /// Years with the same key have the same allowed days, and so have the weeks at their ends.
+    pub fn year_key(&self, year: i64) -> (usize, i64) {
+        let place = match self.periods {
+            Periods::Every => 0,
+            Periods::Years { interval, of } => i64::from((year - of).rem_euclid(interval) == 0),
+            Periods::Months { interval, of } => (of - 12 * year).rem_euclid(interval),
         };
-        weekday * 4 + leap
+        (kind(year, true), place)
     }
 
     /// Whether months or years are left out.
@@ -185,8 +188,21 @@ impl Dates {
     }
 
     fn of_kind(&self, year: i64) -> &YearDays {
-        self.by_kind[self.kind(year)].get_or_init(|| self.filter.year(year))
+        let kind = kind(year, !self.filter.week_numbers.is_empty());
+        self.by_kind[kind].get_or_init(|| self.filter.year(year))
     }
+}
+
+/// Years of one kind are alike: by the day of the week that they begin with and by their length; `around`, by their
+/// neighbours' too.
+fn kind(year: i64, around: bool) -> usize {
+    let leap = match (is_leap(year), around) {
+        (true, _) => 1,
+        (false, true) if is_leap(year - 1) => 2,
+        (false, true) if is_leap(year + 1) => 3,
+        (false, _) => 0,
+    };
+    weekday(year_start(year)) as usize * 4 + leap
 }
 
 impl Filter {

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use super::{
     Anchor, Frequency, RRule,
-    calendar::{CYCLE_YEARS, DAY, YEARS, date, weekday, year_of},
+    calendar::{CYCLE_YEARS, DAY, YEARS, date, weekday, year_of, year_start},
     cycle::Cycle,
     dates::{Dates, Filter, Periods},
     positions::Positions,
@@ -128,14 +128,12 @@ impl Pattern {
         if reached >= from { Some(reached) } else { self.next(from) }
     }
 
-    /// The longest time between starts of two days that follow each other, and within a day.
+    /// The longest time between two starts as long as dates leave no day out.
     pub fn longest_gap(&self) -> i64 {
-        let cycle = &self.days.cycle;
-        if cycle.is_daily() && self.positions.is_none() {
-            *self.gap.get_or_init(|| self.times.longest_gap(cycle.of_day(0)))
-        } else {
-            i64::MAX
-        }
+        *self.gap.get_or_init(|| match self.positions {
+            Some(_) => i64::MAX,
+            None => self.times.longest_gap(&self.days.cycle),
+        })
     }
 }
 
@@ -170,6 +168,13 @@ impl Days {
                 return None;
             }
         }
+    }
+
+    /// Years with the same key have the same starts, each in its place; so have the weeks that begin in them.
+    pub fn year_key(&self, year: i64) -> (usize, i64) {
+        // Months and years have an interval, or cycles are longer than a day; never both.
+        let (kind, place) = self.dates.year_key(year);
+        (kind, place + self.cycle.class(year_start(year)))
     }
 
     /// Whether what is not found in one cycle of the calendar is never found.

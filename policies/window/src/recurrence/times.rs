@@ -1,6 +1,6 @@
 //! Times of a day: units (the whole day, hours or minutes) and what is taken of each unit. Knows no dates.
 
-use super::{Frequency, RRule, calendar::DAY};
+use super::{Frequency, RRule, calendar::DAY, cycle::Cycle};
 
 /// What is taken of each unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,13 +69,10 @@ impl Times {
         }
     }
 
-    /// The longest time from one to the next when every day has these units.
-    pub fn longest_gap(&self, units: &[i64]) -> i64 {
+    /// The longest time from one to the next when days have the units of a cycle.
+    pub fn longest_gap(&self, cycle: &Cycle) -> i64 {
         let (Some(first), Some(last)) = (self.inner.first(), self.inner.last()) else { return i64::MAX };
-        let (Some(first_unit), Some(last_unit)) = (units.first(), units.last()) else { return i64::MAX };
-        let over_midnight = DAY + first_unit + first - last_unit - last;
-        let outer = units.windows(2).map(|pair| pair[1] + first - pair[0] - last);
-        outer.fold(over_midnight.max(self.inner_gap), i64::max)
+        cycle.longest_gap(*first, *last).max(self.inner_gap)
     }
 
     /// From the time `second` of a day on, the last one before a gap of more than `gap`.
