@@ -11,6 +11,7 @@ use window::{
     rule,
     schedule::Schedule,
     stretch::Change,
+    validate::validate,
     window::{Kind, Standing, Window},
 };
 
@@ -105,6 +106,10 @@ fn stretches(occurrences: &[(i64, i64)]) -> Vec<(i64, i64)> {
 }
 
 fn check_standing(case: &Case) -> Result<(), TestCaseError> {
+    // What never opens was compared already, and is slow to ask: it is looked for in all years.
+    if validate(&case.config()).is_err() {
+        return Ok(());
+    }
     let zone = zone(case);
     let Range { from, to, known: (first, last) } = range(case, &zone);
     let local = oracle::local_starts(&case.spec, from, to);
@@ -132,12 +137,12 @@ fn check_standing(case: &Case) -> Result<(), TestCaseError> {
                     Change::NotBefore(at) => {
                         let starts = known.iter().filter(|(start, _)| (now..=at).contains(start)).count();
                         prop_assert!(at > now && (end >= last || at <= end), "{at} at {now}");
-                        prop_assert!(at >= last || starts > 250, "{at} at {now}, after {starts} starts");
+                        prop_assert!(at >= last || starts > 120, "{at} at {now}, after {starts} starts");
                     }
                     Change::Never => prop_assert!(end >= last, "never ends, at {}", now),
                 }
                 let starts = known.iter().filter(|(at, _)| (start..=now).contains(at)).count();
-                if start > from && (since.is_some() || starts < 250) {
+                if start > from && (since.is_some() || starts < 120) {
                     prop_assert_eq!(since, Some(start), "since, at {}", now);
                 }
             }

@@ -2,6 +2,7 @@
 //! minute, and by laws that hold for every rule.
 
 mod dateutil;
+mod environment;
 mod laws;
 mod oracle;
 mod spec;

@@ -144,7 +144,7 @@ fn is_weekday(spec: &Spec, day: Date, (nth, weekday): (i16, i8)) -> bool {
     let mut other = day;
     while within(other) {
         count += 1;
-        other = other + Span::new().days(step);
+        other += Span::new().days(step);
     }
     count == nth.abs()
 }

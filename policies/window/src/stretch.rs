@@ -19,7 +19,7 @@ pub enum Change {
 
 /// How often occurrences are joined before the answer is "not before". A step takes a day at least where it can, and
 /// a season where every day is alike.
-const STEPS: usize = 256;
+const STEPS: usize = 128;
 /// Changes of a zone's clocks, some decades of them, that are checked before something is said to go on for ever.
 const CHANGES: usize = 64;
 /// What was open before the year 2 was always open.

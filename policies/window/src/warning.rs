@@ -157,3 +157,6 @@ fn moved_end(schedule: &Schedule, change: i64) -> Option<Warning> {
 fn warning(surprise: Surprise, at: i64, message: String) -> Warning {
     Warning { surprise, at: at.saturating_mul(1000), message }
 }
+
+#[cfg(test)]
+mod tests;

@@ -46,6 +46,10 @@ impl Counter {
 
     /// Counts on to the end of the year.
     fn advance(&mut self, pattern: &Pattern) {
+        self.skip_cycles(pattern);
+        if self.last.is_some() {
+            return;
+        }
         let day = self.upto.div_euclid(DAY);
         let year = year_of(day) - i64::from(day < first_day(pattern, year_of(day)));
         if year > *YEARS.end() {
@@ -74,12 +78,28 @@ impl Counter {
         (self.left, self.upto, self.last) = (left, end, last);
     }
 
+    /// Where no date is left out, every cycle has as many starts as the next.
+    fn skip_cycles(&mut self, pattern: &Pattern) {
+        let cycle = &pattern.days.cycle;
+        let starts = cycle.units_in_all() * pattern.times.inner.len() as i64;
+        if starts == 0 || pattern.positions.is_some() || !pattern.days.dates.unrestricted() {
+            return;
+        }
+        let cycles = (self.left - 1) / starts;
+        let days_left = year_start(*YEARS.end() + 1) - self.upto.div_euclid(DAY);
+        if cycles > days_left / cycle.length() {
+            self.last = Some(i64::MAX);
+            return;
+        }
+        (self.left, self.upto) = (self.left - cycles * starts, self.upto + cycles * cycle.length() * DAY);
+    }
+
     /// Starts of a year from `upto` on, a day or a period at a time.
     fn batches<'a>(&'a self, pattern: &'a Pattern, year: i64) -> Box<dyn Iterator<Item = Batch> + 'a> {
         let (from, end) = (self.upto, first_day(pattern, year + 1));
         let Some(positions) = &pattern.positions else {
             let per_unit = pattern.times.inner.len() as i64;
-            let days = pattern.days.dates.of_year(year).skip_while(move |day| *day < from.div_euclid(DAY));
+            let days = pattern.days.dates.between(from.div_euclid(DAY), end);
             return Box::new(days.map(move |day| {
                 let skipped = if day == from.div_euclid(DAY) { before(pattern, from) } else { 0 };
                 Batch { day, skipped, starts: self.units(pattern, day) * per_unit - skipped }

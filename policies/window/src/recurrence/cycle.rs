@@ -92,6 +92,11 @@ impl Cycle {
         self.days
     }
 
+    /// How many units a cycle has.
+    pub const fn units_in_all(&self) -> i64 {
+        self.units.len() as i64
+    }
+
     /// How many units each of its days has.
     pub fn counts(&self) -> Vec<u32> {
         let mut counts = vec![0; self.days as usize];

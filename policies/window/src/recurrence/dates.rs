@@ -137,14 +137,17 @@ impl Dates {
         None
     }
 
-    /// The allowed days of a year.
-    pub fn of_year(&self, year: i64) -> impl Iterator<Item = i64> + use<> {
-        let (days, start) = (self.days(year), year_start(year));
-        days.into_iter().zip(0_i64..).flat_map(move |(mut word, index)| {
-            std::iter::from_fn(move || {
-                let bit = (word != 0).then(|| i64::from(word.trailing_zeros()))?;
-                word &= word - 1;
-                Some(start + 64 * index + bit)
+    /// The allowed days from `from` on and before `to`.
+    pub fn between(&self, from: i64, to: i64) -> impl Iterator<Item = i64> {
+        (year_of(from)..=year_of(to - 1)).flat_map(move |year| {
+            let (days, start) = (self.days(year), year_start(year));
+            days.into_iter().zip((start..).step_by(64)).flat_map(move |(word, first)| {
+                let mut word = word & ones(from - first, to - first);
+                std::iter::from_fn(move || {
+                    let bit = (word != 0).then(|| i64::from(word.trailing_zeros()))?;
+                    word &= word - 1;
+                    Some(first + bit)
+                })
             })
         })
     }

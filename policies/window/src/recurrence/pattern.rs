@@ -170,6 +170,11 @@ impl Days {
         }
     }
 
+    /// Those from `from` on and before `to`.
+    pub fn between(&self, from: i64, to: i64) -> impl Iterator<Item = i64> {
+        self.dates.between(from, to).filter(|day| self.cycle.is_daily() || !self.cycle.of_day(*day).is_empty())
+    }
+
     /// Years with the same key have the same starts, each in its place; so have the weeks that begin in them.
     pub fn year_key(&self, year: i64) -> (usize, i64) {
         // Months and years have an interval, or cycles are longer than a day; never both.

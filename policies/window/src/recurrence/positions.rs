@@ -65,12 +65,7 @@ impl Positions {
     /// The starts in the period of a day.
     pub fn starts(&self, days: &Days, times: &[i64], day: i64) -> Vec<i64> {
         let (start, end) = self.bounds(day);
-        let mut found = Vec::new();
-        let mut next = start;
-        while let Some(day) = days.next(next).filter(|day| *day < end) {
-            found.push(day);
-            next = day + 1;
-        }
+        let found: Vec<i64> = days.between(start, end).collect();
         let per_day = times.len() as i64;
         let start = |index: i64| found[(index / per_day) as usize] * DAY + times[(index % per_day) as usize];
         picked(&self.picks, found.len() as i64 * per_day).into_iter().map(start).collect()
