@@ -4,7 +4,7 @@
 use std::{
     fs,
     io::{Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     path::{Component, Path, PathBuf},
     sync::{
         Arc,
@@ -18,6 +18,9 @@ use anyhow::{Context, Result};
 
 /// Longest head of a request, bytes.
 const HEAD_BYTES_MAX: usize = 8 * 1024;
+
+/// Most of a body that nobody wants which is read before the connection is closed, bytes.
+const UNREAD_BYTES_MAX: u64 = 64 * 1024;
 
 /// A served folder. Dropping it ends the server.
 pub struct Site {
@@ -99,7 +102,10 @@ fn answer(mut stream: TcpStream, folder: &Path) -> std::io::Result<()> {
         "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\ncache-control: no-store\r\nconnection: close\r\n\r\n"
     );
     stream.write_all(head.as_bytes())?;
-    stream.write_all(&body)
+    stream.write_all(&body)?;
+    // Closed with a body unread, the connection is reset, and the client may lose the answer to that.
+    stream.shutdown(Shutdown::Write)?;
+    std::io::copy(&mut stream.take(UNREAD_BYTES_MAX), &mut std::io::sink()).map(drop)
 }
 
 /// The file that a path names, if it stays inside the folder.
