@@ -16,6 +16,7 @@ mod plugin;
 mod reference;
 mod serve;
 mod settings;
+mod shipped;
 mod simulate;
 mod version;
 

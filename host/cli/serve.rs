@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     output,
     settings::{ADMIN_KEY_FILE, Settings},
+    shipped::shipped,
 };
 
 /// The workspace that the first start makes.
@@ -118,11 +119,7 @@ async fn prepare(store: &Store, engine: &Engine, data: &Path) -> Result<()> {
     let (first, _) = engine.create_workspace(FIRST_WORKSPACE, FIRST_WORKSPACE).await?;
     ensure_key(engine, &first, &data.join(ADMIN_KEY_FILE)).await?;
     for workspace in workspaces(store).await? {
-        let shipped = bundle::BUNDLE.iter().map(|plugin| {
-            let version = plugin.version.parse().with_context(|| format!("the version of `{}`", plugin.name))?;
-            Ok((plugin.name, version, plugin.bytes))
-        });
-        let shipped: Vec<_> = shipped.collect::<Result<_>>()?;
+        let shipped = shipped()?.into_iter().map(|plugin| (plugin.name, plugin.version, plugin.bytes));
         engine
             .install_shipped_plugins(workspace.id, shipped)
             .await

@@ -7,11 +7,12 @@ use clap::{Args, ValueEnum};
 use manifest::scenario;
 use plugins::{Host, HostConfig, Limits};
 use serde_json::Value as Json;
-use simulate::{Line, Shipped, SimulateError, Stage};
+use simulate::{Line, SimulateError, Stage};
 
 use crate::{
     failure::Usage,
     output::{line, pairs, text},
+    shipped::shipped,
 };
 
 /// Arguments of `tidegate simulate`.
@@ -52,7 +53,7 @@ pub async fn run(arguments: Simulate) -> Result<()> {
     let stage = Stage {
         database_url: format!("sqlite:{}", folder.path().join("scenario.db").display()),
         host: Host::new(HostConfig { cache_dir: code_cache(), workers: 1, queue: 16, limits: Limits::product() })?,
-        shipped: shipped(),
+        shipped: shipped()?,
     };
     let mut written = Ok(());
     let mut show = |shown: Line| {
@@ -83,15 +84,6 @@ fn code_cache() -> Option<PathBuf> {
     let folder = base.join("tidegate");
     std::fs::create_dir_all(&folder).ok()?;
     Some(folder.join("code"))
-}
-
-fn shipped() -> &'static [Shipped] {
-    static SHIPPED: std::sync::OnceLock<Vec<Shipped>> = std::sync::OnceLock::new();
-    SHIPPED.get_or_init(|| {
-        let shipped =
-            |plugin: &bundle::Bundled| Shipped { name: plugin.name, version: plugin.version, bytes: plugin.bytes };
-        bundle::BUNDLE.iter().map(shipped).collect()
-    })
 }
 
 /// One line as people read it: the time, what happened where, and the rest.

@@ -1,6 +1,6 @@
 //! One pass over one deployment: claimed work in, a committed plan out.
 
-use model::plan::{Plan, Step};
+use model::plan::Plan;
 use store::{StoreError, planning::Claim};
 
 use crate::Engine;
@@ -45,10 +45,6 @@ impl Engine {
     async fn commit(&self, claim: &Claim, plan: &Plan) -> Result<Passed, StoreError> {
         let mut tx = self.store.write("engine.apply").await?;
         store::plan::apply(&mut tx, claim.workspace, plan).await?;
-        if calls_off(plan) {
-            // A job that is called off frees its target: what takes its place is planned next.
-            store::planning::mark(&mut tx, claim.deployment, store::planning::Mark::Progress).await?;
-        }
         // Last, so that rows are locked in the order in which dispatch locks them: jobs, then planning.
         if !store::planning::finish(&mut tx, claim, plan.next_evaluation).await? {
             drop(tx);
@@ -67,10 +63,6 @@ impl Engine {
         store::planning::abandon(&mut tx, claim).await?;
         tx.commit().await
     }
-}
-
-fn calls_off(plan: &Plan) -> bool {
-    plan.steps.iter().any(|step| matches!(step, Step::CancelJob(..) | Step::WithdrawJob(..)))
 }
 
 /// A pass's seed: an id's random half, so that no two passes make the same ids.

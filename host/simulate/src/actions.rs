@@ -13,7 +13,6 @@ use model::{
     release_target::TargetKey,
     version::Version,
 };
-use store::Page;
 
 use crate::{SimulateError, agent, names, world::World};
 
@@ -131,6 +130,3 @@ async fn token_of(world: &World, job: &Job, line: u64) -> Result<LeaseToken, Sim
 fn missing(line: u64, what: &str, name: &str) -> SimulateError {
     SimulateError::Step { line, message: format!("there is no {what} `{name}` by then") }
 }
-
-/// Pages are as large as one gets.
-pub(crate) const WHOLE_PAGE: Page = Page { limit: model::limits::PAGE_MAX, offset: 0 };

@@ -6,18 +6,14 @@ use manifest::scenario::{Expectation, Expected, Targets};
 use model::{
     event::EventKind,
     job_state::JobStatus,
+    limits::PAGE_MAX,
     release_target::TargetKey,
     report::{Standing, TargetReport},
 };
 use regex::Regex;
+use store::Page;
 
-use crate::{
-    SimulateError,
-    actions::{WHOLE_PAGE, find_target},
-    line::Fault,
-    names,
-    world::World,
-};
+use crate::{SimulateError, actions::find_target, line::Fault, names, world::World};
 
 /// Events so far, by target.
 #[derive(Default)]
@@ -98,7 +94,8 @@ async fn look(world: &World, path: String, key: TargetKey, line: u64) -> Result<
         .ok_or_else(|| SimulateError::Step { line, message: format!("target `{path}` is not there any more") })?;
     let mut tx = world.store.read("simulate.jobs").await?;
     let filter = store::job::Filter { target: Some(key), ..store::job::Filter::default() };
-    let jobs = store::job::list(&mut tx, world.workspace.id, filter, WHOLE_PAGE).await?;
+    let page = Page { limit: PAGE_MAX, offset: 0 };
+    let jobs = store::job::list(&mut tx, world.workspace.id, filter, page).await?;
     let works =
         |status: JobStatus| matches!(status, JobStatus::Triggered | JobStatus::InProgress | JobStatus::ActionRequired);
     let running = jobs.items.iter().filter(|named| works(named.job.state.status())).count();

@@ -15,12 +15,12 @@ use store::{ManualClock, Options, Store};
 use crate::SimulateError;
 
 /// A policy that ships.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Shipped {
     /// Its name.
     pub name: &'static str,
-    /// Its version (semver).
-    pub version: &'static str,
+    /// Its version.
+    pub version: Version,
     /// The component.
     pub bytes: &'static [u8],
 }
@@ -33,7 +33,7 @@ pub struct Stage {
     /// Runs the policies.
     pub host: plugins::Host,
     /// Policies that are there from the start.
-    pub shipped: &'static [Shipped],
+    pub shipped: Vec<Shipped>,
 }
 
 /// A running system. It can die and be started again.
@@ -55,10 +55,7 @@ impl World {
         let (store, engine, dispatch) = open(&stage, &clock, seed).await?;
         let (workspace, _) = engine.create_workspace("default", "Default").await.map_err(SimulateError::Shipped)?;
         let world = Self { clock, store, engine, dispatch, workspace, evaluations_before: 0, stage, seed };
-        let shipped = world.stage.shipped.iter().map(|shipped| {
-            let version = Version::parse(shipped.version).unwrap_or(Version::new(0, 0, 0));
-            (shipped.name, version, shipped.bytes)
-        });
+        let shipped = world.stage.shipped.iter().map(|plugin| (plugin.name, plugin.version.clone(), plugin.bytes));
         world.engine.install_shipped_plugins(world.workspace.id, shipped).await.map_err(SimulateError::Shipped)?;
         Ok(world)
     }

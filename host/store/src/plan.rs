@@ -47,6 +47,7 @@ pub async fn apply(tx: &mut Tx, workspace: WorkspaceId, plan: &Plan) -> Result<(
     let mut events: Vec<NewEvent> = plan.events.iter().filter(|event| changed.tells_of(event)).cloned().collect();
     events.extend(called_off.iter().map(|(job, why)| called_off_event(job, why)));
     event::append_all(tx, workspace, &events).await?;
+    // A job that is called off frees its target: what takes its place is planned next.
     let deployments: BTreeSet<_> = called_off.iter().map(|(job, _)| job.target.deployment).collect();
     for deployment in deployments {
         planning::mark(tx, deployment, Mark::Progress).await?;

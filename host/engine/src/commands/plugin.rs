@@ -34,7 +34,8 @@ impl Engine {
         self.take_plugin_in(caller.workspace, actor, name, version, bytes).await
     }
 
-    /// The components that ship, for a workspace: through the same checks as any other.
+    /// The components that ship, for a workspace: through the same checks as any other. Their versions name their bytes
+    /// in the build metadata (the bundle sees to that), so that another build of one stands beside it.
     ///
     /// # Errors
     ///
@@ -45,11 +46,6 @@ impl Engine {
         shipped: impl IntoIterator<Item = (&str, SemVer, &[u8])>,
     ) -> Result<(), CommandError> {
         for (name, version, bytes) in shipped {
-            // The build metadata names the bytes, so that another build of the same version stands beside it.
-            let build = semver::BuildMetadata::new(&hex(&digest(bytes).0[..6])).map_err(|error| {
-                CommandError::field("/version", format!("the digest makes no build metadata: {error}"))
-            })?;
-            let version = SemVer { build, ..version };
             self.take_plugin_in(workspace, Actor::System, name, version, bytes.to_vec()).await?;
         }
         Ok(())
@@ -125,8 +121,4 @@ fn same_or_conflict(existing: Plugin, digest: Digest) -> Result<(Plugin, bool), 
 
 fn digest(bytes: &[u8]) -> Digest {
     Digest(Sha256::digest(bytes).into())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
