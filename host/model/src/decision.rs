@@ -5,6 +5,7 @@ use crate::{
     id::{DecisionId, DeploymentId, EnvironmentId, PolicyId, ResourceId, RuleId, VersionId, WorkspaceId},
     plugin::{Digest, FaultCode},
     policy::RuleMode,
+    release_target::TargetKey,
     time::{Timestamp, earliest},
 };
 
@@ -40,6 +41,16 @@ pub struct DecisionScope {
     pub environment: Option<EnvironmentId>,
     /// Absent for an answer that holds on every resource.
     pub resource: Option<ResourceId>,
+}
+
+impl DecisionScope {
+    /// Whether the target lies in it.
+    #[must_use]
+    pub fn covers(&self, target: TargetKey) -> bool {
+        self.deployment == target.deployment
+            && self.environment.is_none_or(|environment| environment == target.environment)
+            && self.resource.is_none_or(|resource| resource == target.resource)
+    }
 }
 
 /// What a gate answers.

@@ -65,6 +65,18 @@ event_kinds! {
     PolicyCreated = "policy_created",
     /// A policy changed.
     PolicyUpdated = "policy_updated",
+    /// A policy was deleted.
+    PolicyDeleted = "policy_deleted",
+    /// A freeze was made.
+    FreezeCreated = "freeze_created",
+    /// A freeze changed.
+    FreezeUpdated = "freeze_updated",
+    /// A freeze was lifted.
+    FreezeLifted = "freeze_lifted",
+    /// Somebody bypassed a rule or a freeze for a version.
+    SkipCreated = "skip_created",
+    /// A bypass was taken back.
+    SkipRemoved = "skip_removed",
     /// A plugin was uploaded.
     PluginUploaded = "plugin_uploaded",
     /// An API key was made.
@@ -77,6 +89,10 @@ event_kinds! {
     VersionApproved = "version_approved",
     /// Somebody rejected a version for an environment.
     VersionRejected = "version_rejected",
+    /// Somebody took back what they had said of a version.
+    ApprovalWithdrawn = "approval_withdrawn",
+    /// A version's content changed, so what was said of it no longer counts.
+    ApprovalsVoided = "approvals_voided",
     /// The selectors now match: a new place.
     TargetAttached = "target_attached",
     /// The selectors no longer match.
@@ -85,6 +101,24 @@ event_kinds! {
     ReleaseCreated = "release_created",
     /// A newer version took its place.
     ReleaseSuperseded = "release_superseded",
+    /// Somebody withdrew it.
+    ReleaseCancelled = "release_cancelled",
+    /// Somebody wants it started again.
+    RedeployRequested = "redeploy_requested",
+    /// A redeploy that waited was overtaken by a newer version.
+    RedeployOvertaken = "redeploy_overtaken",
+    /// A rollback holds the target.
+    TargetHeld = "target_held",
+    /// A rollback no longer holds the target.
+    TargetResumed = "target_resumed",
+    /// What was rolled back to failed as well, or there was nothing to go back to: somebody must look.
+    RollbackFailed = "rollback_failed",
+    /// A metric was measured.
+    MeasurementTaken = "measurement_taken",
+    /// What was deployed is healthy.
+    VerificationPassed = "verification_passed",
+    /// What was deployed is not healthy.
+    VerificationFailed = "verification_failed",
     /// It is what the target should run.
     ReleaseDesired = "release_desired",
     /// It is what the target runs.

@@ -65,6 +65,12 @@ ids! {
     JobAgentId,
     /// What one rule said.
     DecisionId,
+    /// A bypass of one rule for one version.
+    SkipId,
+    /// A stretch of time in which nothing starts.
+    FreezeId,
+    /// One look at one metric.
+    MeasurementId,
     /// One line of the audit trail.
     EventId,
     /// A credential of the API.

@@ -5,8 +5,10 @@ use crate::{
     event::Subject,
     id::{JobAgentId, JobId, ReleaseId, VersionId, WorkspaceId},
     job_state::JobState,
+    question::Intent,
     release_target::TargetKey,
     time::Timestamp,
+    verification::Verified,
 };
 
 /// What a job does.
@@ -84,6 +86,10 @@ pub struct Job {
     pub updated_at: Timestamp,
     /// Where it stands.
     pub state: JobState,
+    /// Why it was made. A redeploy or a rollback begins a new series of attempts.
+    pub intent: Intent,
+    /// What became of its verification; nothing while that is open.
+    pub verified: Option<Verified>,
 }
 
 impl Job {

@@ -3,11 +3,13 @@
 use crate::{
     decision::Decision,
     event::NewEvent,
+    hold::Hold,
     id::{JobId, ReleaseId},
     job::Job,
-    release::{Closed, Release},
+    release::{Closed, Release, RolloutPlace},
     release_target::TargetKey,
     time::Timestamp,
+    verification::{Measurement, Verified},
 };
 
 /// One change.
@@ -33,6 +35,18 @@ pub enum Step {
     CancelJob(JobId, String),
     /// A job that nobody has taken is withdrawn, since a gate closed again.
     WithdrawJob(JobId, String),
+    /// What became of a job's verification.
+    SettleVerification(JobId, Verified),
+    /// A metric is to be measured.
+    Measure(Measurement),
+    /// A release's place in a rollout: set where it has none, its start likewise.
+    PlaceInRollout(ReleaseId, RolloutPlace),
+    /// A rollback holds a target from now on.
+    Hold(Hold),
+    /// A rollback no longer holds a target.
+    EndHold(TargetKey),
+    /// A redeploy is served by a job, or overtaken.
+    FinishRedeploy(TargetKey),
 }
 
 /// What a pass wants done.
@@ -45,4 +59,6 @@ pub struct Plan {
     pub events: Vec<NewEvent>,
     /// When time alone may change the outcome.
     pub next_evaluation: Option<Timestamp>,
+    /// Whether what other deployments run was looked at: then a change there makes this due.
+    pub looks_at_dependencies: bool,
 }

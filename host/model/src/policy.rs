@@ -1,4 +1,5 @@
-//! Policies and their rules. A rule is one plugin with one configuration; the host has no rules of its own.
+//! Policies and their rules. A rule is one plugin with one configuration; but for `rollback` the host has no rules of
+//! its own.
 
 use crate::{
     Json, Labels,
@@ -37,25 +38,62 @@ pub struct Policy {
 pub enum RuleKey {
     /// `anyApproval`
     AnyApproval,
-    /// `retry`
-    Retry,
+    /// `deploymentWindow`
+    DeploymentWindow,
+    /// `versionCooldown`
+    VersionCooldown,
+    /// `versionSelector`
+    VersionSelector,
+    /// `environmentProgression`
+    EnvironmentProgression,
+    /// `gradualRollout`
+    GradualRollout,
+    /// `deploymentDependency`
+    DeploymentDependency,
     /// `releaseSequencing`
     ReleaseSequencing,
+    /// `retry`
+    Retry,
+    /// `verification`
+    Verification,
+    /// `rollback`
+    Rollback,
     /// `plugin`
     Plugin,
 }
 
 impl RuleKey {
     /// Every key.
-    pub const ALL: [Self; 4] = [Self::AnyApproval, Self::Retry, Self::ReleaseSequencing, Self::Plugin];
+    pub const ALL: [Self; 12] = [
+        Self::AnyApproval,
+        Self::DeploymentWindow,
+        Self::VersionCooldown,
+        Self::VersionSelector,
+        Self::EnvironmentProgression,
+        Self::GradualRollout,
+        Self::DeploymentDependency,
+        Self::ReleaseSequencing,
+        Self::Retry,
+        Self::Verification,
+        Self::Rollback,
+        Self::Plugin,
+    ];
 
     /// The key as it is written in a policy.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::AnyApproval => "anyApproval",
-            Self::Retry => "retry",
+            Self::DeploymentWindow => "deploymentWindow",
+            Self::VersionCooldown => "versionCooldown",
+            Self::VersionSelector => "versionSelector",
+            Self::EnvironmentProgression => "environmentProgression",
+            Self::GradualRollout => "gradualRollout",
+            Self::DeploymentDependency => "deploymentDependency",
             Self::ReleaseSequencing => "releaseSequencing",
+            Self::Retry => "retry",
+            Self::Verification => "verification",
+            Self::Rollback => "rollback",
             Self::Plugin => "plugin",
         }
     }
@@ -66,15 +104,67 @@ impl RuleKey {
         Self::ALL.into_iter().find(|key| key.name() == name)
     }
 
-    /// The plugin behind a key that ships; `None` for `plugin`, which names its own.
+    /// The plugin behind a key that ships; `None` for `plugin`, which names its own, and for `rollback`, which is the
+    /// planner's.
     #[must_use]
     pub const fn shipped_plugin(self) -> Option<&'static str> {
         match self {
             Self::AnyApproval => Some("approval"),
-            Self::Retry => Some("retry"),
+            Self::DeploymentWindow => Some("window"),
+            Self::VersionCooldown => Some("cooldown"),
+            Self::VersionSelector => Some("version-selector"),
+            Self::EnvironmentProgression => Some("environment-progression"),
+            Self::GradualRollout => Some("gradual-rollout"),
+            Self::DeploymentDependency => Some("dependency"),
             Self::ReleaseSequencing => Some("sequence"),
-            Self::Plugin => None,
+            Self::Retry => Some("retry"),
+            Self::Verification => Some("verification"),
+            Self::Rollback | Self::Plugin => None,
         }
+    }
+
+    /// Whether such a rule holds a target that runs nothing yet, unless it says `appliesToFirst`: a new cluster must
+    /// not wait for Monday.
+    #[must_use]
+    pub const fn applies_to_first(self) -> bool {
+        match self {
+            Self::DeploymentWindow | Self::VersionCooldown | Self::GradualRollout => false,
+            Self::AnyApproval
+            | Self::VersionSelector
+            | Self::EnvironmentProgression
+            | Self::DeploymentDependency
+            | Self::ReleaseSequencing
+            | Self::Retry
+            | Self::Verification
+            | Self::Rollback
+            | Self::Plugin => true,
+        }
+    }
+}
+
+/// Which of several versions that may go to a target goes next, as far as a sequence rule is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The newest; older ones are superseded.
+    Newest,
+    /// Every one that is newer than the last started, oldest first.
+    Queue,
+}
+
+impl Order {
+    /// The name in the API and in the store.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Newest => "newest",
+            Self::Queue => "queue",
+        }
+    }
+
+    /// The order of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Newest, Self::Queue].into_iter().find(|order| order.name() == name)
     }
 }
 
@@ -141,7 +231,7 @@ pub struct Rule {
     pub created_at: Timestamp,
     /// The key it was written under.
     pub key: RuleKey,
-    /// Which plugin.
+    /// Which plugin. For `rollback` there is none, and nothing looks at this.
     pub plugin: PluginRef,
     /// What it is told.
     pub config: Json,
@@ -151,6 +241,12 @@ pub struct Rule {
     pub on_error: OnError,
     /// In place of the plugin's own scope.
     pub scope: Option<Scope>,
+    /// Joined by or with the rules of its targets that have the same; without it, by and.
+    pub any_of: Option<String>,
+    /// Whether it holds a target that runs nothing yet.
+    pub applies_to_first: bool,
+    /// For a sequence: which of several versions goes next.
+    pub order: Order,
 }
 
 impl Rule {
@@ -159,7 +255,17 @@ impl Rule {
     pub fn label(&self) -> &str {
         match self.key {
             RuleKey::Plugin => &self.plugin.name,
-            RuleKey::AnyApproval | RuleKey::Retry | RuleKey::ReleaseSequencing => self.key.name(),
+            RuleKey::AnyApproval
+            | RuleKey::DeploymentWindow
+            | RuleKey::VersionCooldown
+            | RuleKey::VersionSelector
+            | RuleKey::EnvironmentProgression
+            | RuleKey::GradualRollout
+            | RuleKey::DeploymentDependency
+            | RuleKey::ReleaseSequencing
+            | RuleKey::Retry
+            | RuleKey::Verification
+            | RuleKey::Rollback => self.key.name(),
         }
     }
 }

@@ -53,4 +53,17 @@ pub struct Release {
     pub created_at: Timestamp,
     /// Whether it is still open, and if not since when and why.
     pub closed: Option<(Closed, Timestamp)>,
+    /// Its place in a gradual rollout, once it has one.
+    pub rollout: Option<RolloutPlace>,
+}
+
+/// A release's place in the rollout of its version over its deployment and environment. Never moves earlier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RolloutPlace {
+    /// From 0.
+    pub index: u32,
+    /// Targets of the rollout, as counted when the place was given.
+    pub total: u32,
+    /// When the rollout began for it: the latest moment at which another rule of the target was satisfied.
+    pub started_at: Option<Timestamp>,
 }

@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use crate::{
     decision::Decision,
+    hold::Hold,
     id::{JobId, ReleaseId},
     job_state::JobStatus,
+    policy::RuleMode,
     release_target::ReleaseTarget,
+    skip::Skip,
     time::Timestamp,
     version::Version,
 };
@@ -41,6 +44,8 @@ pub struct TargetReport {
     pub reason: String,
     /// When time alone may change it.
     pub next_evaluation: Option<Timestamp>,
+    /// The rollback that holds it.
+    pub hold: Option<Hold>,
 }
 
 /// One version on one target.
@@ -50,15 +55,81 @@ pub struct CandidateReport {
     pub version: Arc<Version>,
     /// Its release there, once made.
     pub release: Option<ReleaseId>,
+    /// What holds it apart from rules.
+    pub blocks: Vec<Block>,
     /// What every rule said, in the order in which rules are asked.
     pub gates: Vec<GateReport>,
+    /// Skips in force for it, oldest first.
+    pub skips: Vec<Skip>,
 }
 
 impl CandidateReport {
-    /// The first rule that does not let the version go.
+    /// The first rule that does not let the version go. Of rules that are joined by or, and none of which does, it is
+    /// the one that opens first.
     #[must_use]
     pub fn blocked_by(&self) -> Option<&GateReport> {
-        self.gates.iter().find(|gate| !gate.decision.lets_go())
+        self.gates.iter().find_map(|gate| match &gate.any_of {
+            _ if gate.decision.lets_go() => None,
+            None => Some(gate),
+            Some(name) => self.opens_first(name),
+        })
+    }
+
+    /// Rules that do not let it go, those joined by or counted once.
+    #[must_use]
+    pub fn blocking(&self) -> usize {
+        let mut groups: Vec<&str> = Vec::new();
+        let mut alone = 0;
+        for gate in self.gates.iter().filter(|gate| !gate.decision.lets_go()) {
+            match &gate.any_of {
+                None => alone += 1,
+                Some(name) if self.opens_first(name).is_some() && !groups.contains(&name.as_str()) => groups.push(name),
+                Some(_) => {}
+            }
+        }
+        alone + groups.len()
+    }
+
+    /// Of the rules joined by or under a name, none of which lets the version go, the one that opens first. An audit
+    /// rule lets nothing go by itself.
+    fn opens_first(&self, name: &str) -> Option<&GateReport> {
+        let enforced = |gate: &&GateReport| gate.decision.mode == RuleMode::Enforce;
+        let joined = || self.gates.iter().filter(|gate| gate.any_of.as_deref() == Some(name)).filter(enforced);
+        if joined().any(|gate| gate.decision.lets_go()) {
+            return None;
+        }
+        joined().min_by_key(|gate| gate.decision.next_evaluation().map_or((true, None), |at| (false, Some(at))))
+    }
+}
+
+/// What holds a version apart from rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// What.
+    pub kind: BlockKind,
+    /// One sentence.
+    pub reason: String,
+    /// When time alone ends it.
+    pub until: Option<Timestamp>,
+}
+
+/// What holds a version apart from rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BlockKind {
+    /// A freeze.
+    Freeze,
+    /// A rollback holds the target on another version.
+    Held,
+}
+
+impl BlockKind {
+    /// The name in the API and in scenarios.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Freeze => "freeze",
+            Self::Held => "held",
+        }
     }
 }
 
@@ -67,6 +138,10 @@ impl CandidateReport {
 pub struct GateReport {
     /// The policy's name.
     pub policy: String,
+    /// The rules that it is joined by or with.
+    pub any_of: Option<String>,
+    /// The rule's time zone, where its configuration names one (a `timezone` at its top).
+    pub timezone: Option<String>,
     /// What was said.
     pub decision: Decision,
 }
@@ -80,8 +155,12 @@ pub enum Standing {
     UpToDate,
     /// A job is made or runs.
     Deploying,
+    /// What was deployed is being verified.
+    Verifying,
     /// Gates hold the newest version.
     Blocked,
+    /// A rollback keeps it where it is.
+    Held,
     /// Every gate allows; something else must happen first (another job, a retry's time, a sequence).
     Waiting,
     /// The version ended here without success and is not started again by itself.
@@ -100,7 +179,9 @@ impl Standing {
             Self::NoVersion => "no_version",
             Self::UpToDate => "up_to_date",
             Self::Deploying => "deploying",
+            Self::Verifying => "verifying",
             Self::Blocked => "blocked",
+            Self::Held => "held",
             Self::Waiting => "waiting",
             Self::Failed => "failed",
             Self::NoAgent => "no_agent",

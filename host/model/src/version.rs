@@ -73,6 +73,8 @@ pub struct Version {
     pub created_at: Timestamp,
     /// When the server first saw it.
     pub received_at: Timestamp,
+    /// When it first became ready.
+    pub ready_at: Option<Timestamp>,
     /// Who made it.
     pub created_by: Option<String>,
 }

@@ -5,7 +5,8 @@ use crate::{
     Json, Labels,
     job_agent::AgentType,
     plugin::{PluginRef, Scope},
-    policy::{OnError, RuleKey, RuleMode},
+    policy::{OnError, Order, RuleKey, RuleMode},
+    time::Timestamp,
 };
 
 /// One thing that should be there.
@@ -23,6 +24,8 @@ pub enum Wanted {
     Deployment(WantedDeployment),
     /// A policy.
     Policy(WantedPolicy),
+    /// A freeze.
+    Freeze(WantedFreeze),
 }
 
 impl Wanted {
@@ -36,6 +39,7 @@ impl Wanted {
             Self::Environment(_) => "Environment",
             Self::Deployment(_) => "Deployment",
             Self::Policy(_) => "Policy",
+            Self::Freeze(_) => "Freeze",
         }
     }
 
@@ -49,6 +53,7 @@ impl Wanted {
             Self::Environment(wanted) => &wanted.name,
             Self::Deployment(wanted) => &wanted.name,
             Self::Policy(wanted) => &wanted.name,
+            Self::Freeze(wanted) => &wanted.name,
         }
     }
 }
@@ -164,6 +169,27 @@ pub struct WantedRule {
     pub on_error: OnError,
     /// In place of the plugin's own scope.
     pub scope: Option<Scope>,
+    /// Joined by or with the rules of its targets that have the same; without it, by and.
+    pub any_of: Option<String>,
+    /// Whether it holds a target that runs nothing yet.
+    pub applies_to_first: bool,
+    /// For a sequence: which of several versions goes next.
+    pub order: Order,
+}
+
+/// A freeze that should be there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WantedFreeze {
+    /// Its key.
+    pub name: String,
+    /// CEL over `deployment`, `environment`, `resource`.
+    pub selector: String,
+    /// From when on; when it is first applied, when absent.
+    pub start: Option<Timestamp>,
+    /// Until when; until it is lifted, when absent.
+    pub end: Option<Timestamp>,
+    /// Why.
+    pub reason: String,
 }
 
 /// Something wrong in what a person sent: where, and what would be right.
