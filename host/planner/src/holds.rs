@@ -6,6 +6,7 @@
 
 use model::{
     hold::{HeldBy, Hold},
+    job::Job,
     job_state::FinalStatus,
     question::Intent,
 };
@@ -68,20 +69,21 @@ fn failed_before(pass: &Pass, target: &Target, failed: usize) -> bool {
 
 /// Whether the hold is served: a job of its release was made since it began.
 pub fn is_served(pass: &Pass, target: &Target, hold: &Hold) -> bool {
-    let since = |job: &usize| {
-        let job = &pass.snapshot.jobs[*job];
-        job.release == hold.release && job.created_at >= hold.since
-    };
-    target.jobs.iter().any(since)
+    serving(pass, target, hold).next().is_some()
 }
 
 /// Whether what the target is held on came there since the hold began.
 pub fn is_done(pass: &Pass, target: &Target, hold: &Hold) -> bool {
-    let done = |job: &usize| {
-        let job = &pass.snapshot.jobs[*job];
-        job.release == hold.release && job.created_at >= hold.since && pass.verdicts.is_good(job)
-    };
-    target.jobs.iter().any(done)
+    serving(pass, target, hold).any(|job| pass.verdicts.is_good(job))
+}
+
+/// Jobs that carry the rollback out. At one instant the release may have gone there before, for another reason.
+fn serving<'a>(pass: &'a Pass, target: &'a Target, hold: &'a Hold) -> impl Iterator<Item = &'a Job> {
+    let jobs = target.jobs.iter().map(|job| &pass.snapshot.jobs[*job]);
+    jobs.filter(|job| {
+        let goes_back = matches!(job.intent, Intent::Rollback | Intent::Retry);
+        goes_back && job.release == hold.release && job.created_at >= hold.since
+    })
 }
 
 /// Whether the hold leaves versions newer than the failed one free to go.

@@ -9,6 +9,7 @@ use model::{
     deployment::Deployment,
     environment::Environment,
     job::Job,
+    job_state::{JobState, LeaseToken},
     question::Intent,
     release_target::{ReleaseTarget, TargetKey, TargetState},
     resource::Resource,
@@ -201,7 +202,11 @@ impl<'a> Jobs<'a> {
         rules: Arc<crate::rules::RuleSet>,
     ) -> Target {
         let key = target.key;
-        let jobs = self.by_target.get(&key).cloned().unwrap_or_default();
+        let mut jobs = self.by_target.get(&key).cloned().unwrap_or_default();
+        // One after the other, also where several were made at one instant: the later claim was the later job, and what
+        // has not ended is the last.
+        let place = |job: &Job| (job.created_at, ended_as(job).is_none(), token(job), job.id);
+        jobs.sort_by_key(|job| place(&self.jobs[*job]));
         let is_new = state.is_none();
         let state = state.unwrap_or(TargetState { key, attached: true, desired: None, current: None });
         let active_job = jobs.iter().copied().rfind(|job| ended_as(&self.jobs[*job]).is_none());
@@ -226,6 +231,18 @@ impl<'a> Jobs<'a> {
             considered: Vec::new(),
             next: Next::Nothing,
         }
+    }
+}
+
+/// The token under which the job ended.
+pub fn token(job: &Job) -> Option<LeaseToken> {
+    match &job.state {
+        JobState::Ended { token, .. } => *token,
+        JobState::Pending
+        | JobState::Queued { .. }
+        | JobState::Offered { .. }
+        | JobState::Triggered { .. }
+        | JobState::Running { .. } => None,
     }
 }
 

@@ -126,9 +126,10 @@ fn standing(pass: &Pass, target: &Target, candidates: &[CandidateReport]) -> (St
         return (Standing::Deploying, format!("attempt {} at {version} is {status}", job.attempt));
     }
     if let Some(hold) = &target.hold {
-        let until = target.chosen().is_none().then(|| candidates.last().and_then(|of| of.blocks.first()));
-        let waits = until.flatten().filter(|block| block.kind == BlockKind::Freeze);
-        let waits = waits.map_or_else(String::new, |block| format!("; it goes there when this ends: {}", block.reason));
+        let back_to = candidates.iter().find(|candidate| candidate.version.id == hold.version);
+        let waits = back_to
+            .and_then(blocked)
+            .map_or_else(String::new, |(_, what, reason, _)| format!("; to go there waits for {what}: {reason}"));
         return (Standing::Held, format!("{}{waits}", held_on(pass, hold)));
     }
     if let Some((candidate, what, reason, others)) = candidates.first().and_then(blocked) {

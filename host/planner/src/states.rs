@@ -2,12 +2,12 @@
 
 use model::{
     job::Job,
-    job_state::{JobState, LeaseToken},
     release::{Closed, Release},
     version::VersionStatus,
 };
 
 use crate::{
+    matching::token,
     pass::Pass,
     target::{Target, in_hand},
     verify::Verdicts,
@@ -66,16 +66,4 @@ fn last_success(jobs: &[Job], target: &Target, verdicts: &Verdicts) -> Option<mo
         .filter(|job| verdicts.is_good(job))
         .max_by_key(|job| (job.state.ended_at(), token(job), job.id))
         .map(|job| job.release)
-}
-
-/// The token under which the job ended.
-fn token(job: &Job) -> Option<LeaseToken> {
-    match &job.state {
-        JobState::Ended { token, .. } => *token,
-        JobState::Pending
-        | JobState::Queued { .. }
-        | JobState::Offered { .. }
-        | JobState::Triggered { .. }
-        | JobState::Running { .. } => None,
-    }
 }
