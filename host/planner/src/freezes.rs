@@ -36,8 +36,8 @@ impl Freezes {
                 let Freeze { name, reason, created_by, .. } = freeze;
                 let reason = match selector.matches(&target.target) {
                     Ok(false) => return None,
-                    Ok(true) => format!("freeze `{name}` of {created_by} holds {until}: {reason}"),
-                    Err(error) => format!("the selector of freeze `{name}` failed here, so it holds {until}: {error}"),
+                    Ok(true) => format!("`{name}` of {created_by} holds {until}: {reason}"),
+                    Err(error) => format!("the selector of `{name}` failed here, so it holds {until}: {error}"),
                 };
                 Some(Block { kind: BlockKind::Freeze, reason, until: freeze.ends_at })
             })

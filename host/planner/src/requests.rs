@@ -64,6 +64,8 @@ pub fn gate(
     let resource = target.target.resource.id;
     let shared = &pass.shared;
     let at = |index: Option<usize>| index.map(|index| Arc::clone(&pass.snapshot.versions[index]));
+    // Also one that no agent has taken yet: it has had its turn, and it is what comes.
+    let queued = target.active_job.and_then(|job| pass.version_index(pass.snapshot.jobs[job].version));
     GateRequest {
         // One answer for many targets is not about any one target's attempt.
         intent: if scope.resource.is_some() { intent } else { Intent::Automatic },
@@ -72,7 +74,7 @@ pub fn gate(
         target: scope.resource.map(|_| TargetFacts {
             target: Arc::clone(&target.target),
             current: at(target.current),
-            in_progress: at(target.in_progress),
+            in_progress: at(queued.or(target.in_progress)),
         }),
         approvals: (facts.approvals && scope.environment.is_some())
             .then(|| Arc::clone(shared.approvals.get(&(version.id, environment.id)).unwrap_or(&shared.no_approvals))),

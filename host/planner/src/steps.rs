@@ -300,7 +300,8 @@ fn may_not_start(pass: &Pass, target: &Target, job: &Job) -> Option<String> {
     }
     // A sequence rule has the say over what a newer version displaces.
     let displaced = target.chosen().is_some_and(|chosen| brings.is_none_or(|brings| brings >= chosen));
-    (!displaced).then(|| "a rule no longer lets the version go; it starts again when every rule does".to_owned())
+    (!displaced)
+        .then(|| "a rule or a freeze no longer lets the version go; it starts again when nothing holds it".to_owned())
 }
 
 fn make_jobs(pass: &mut Pass, plan: &mut Plan) {

@@ -7,12 +7,14 @@ mod policies;
 mod show;
 mod world;
 
+mod bypassing;
 mod checker;
 mod choice;
 mod gating;
 mod jobs;
 mod property;
 mod retrying;
+mod rolling_out;
 mod sequencing;
 mod stability;
 mod targets;
