@@ -22,8 +22,16 @@ fn by(user: &str, reason: &str) -> By {
     By { user: user.to_owned(), reason: reason.to_owned() }
 }
 
+fn check(table: &[(&str, Action)]) {
+    for (written, expected) in table {
+        assert_eq!(action(written).as_ref(), Ok(expected), "{written}");
+    }
+}
+
+const TARGET: &str = "api/prod/c1";
+
 #[test]
-fn what_people_do() {
+fn what_people_bypass_and_take_back() {
     let bypass = |rule, version: Option<&str>, reach| Bypass {
         policy: "eyes".into(),
         rule,
@@ -32,15 +40,8 @@ fn what_people_do() {
         reach,
     };
     let label = || RuleName::Label("anyApproval".into());
-    let target = || "api/prod/c1".to_owned();
-    let frozen = |start: Option<&str>, end: Option<&str>, reason: &str| model::wanted::WantedFreeze {
-        name: "sale".into(),
-        selector: "true".into(),
-        start: start.map(instant),
-        end: end.map(instant),
-        reason: reason.to_owned(),
-    };
-    for (written, expected) in [
+    let target = || TARGET.to_owned();
+    check(&[
         ("delete: {type: Policy, name: eyes}", Action::Delete { what: Deletable::Policy, name: "eyes".into() }),
         ("delete: {type: Freeze, name: sale}", Action::Delete { what: Deletable::Freeze, name: "sale".into() }),
         (
@@ -74,6 +75,20 @@ fn what_people_do() {
             "unskip: {policy: eyes, rule: anyApproval, deployment: api}",
             Action::Unskip { bypass: bypass(label(), None, Reach::Deployment), by: by("scenario", "") },
         ),
+    ]);
+}
+
+#[test]
+fn what_people_do_with_targets_and_freezes() {
+    let target = || TARGET.to_owned();
+    let frozen = |start: Option<&str>, end: Option<&str>, reason: &str| model::wanted::WantedFreeze {
+        name: "sale".into(),
+        selector: "true".into(),
+        start: start.map(instant),
+        end: end.map(instant),
+        reason: reason.to_owned(),
+    };
+    check(&[
         (
             "cancel: {target: api/prod/c1}",
             Action::Cancel { cancelled: Cancelled::LatestJob { target: target() }, by: by("scenario", "") },
@@ -123,9 +138,7 @@ fn what_people_do() {
             Action::Measure(Measured { target: target(), metric: "errors".into(), value: Err("no answer".into()) }),
         ),
         ("restart:", Action::Restart),
-    ] {
-        assert_eq!(action(written), Ok(expected), "{written}");
-    }
+    ]);
     let Ok(Action::Expect(expectation)) = action("expect: {target: api/prod/c1, held: true}") else { panic!("right") };
     assert_eq!(expectation.held, Some(true));
 }
