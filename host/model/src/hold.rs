@@ -26,12 +26,14 @@ pub struct Hold {
     pub reason: String,
     /// Since when. A job of the release made after this carries the rollback out.
     pub since: Timestamp,
+    /// When what it was held on failed as well: nothing more is tried, and somebody must look.
+    pub failed_at: Option<Timestamp>,
 }
 
 /// Who or what holds a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeldBy {
-    /// A rule: until a version newer than the one that failed arrives, or a person resumes.
+    /// A rule: until a version newer than the one that failed may go, or a person resumes.
     Rule {
         /// The version that failed.
         failed: VersionId,

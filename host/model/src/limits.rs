@@ -60,3 +60,9 @@ pub const PLUGIN_REASON_BYTES_MAX: usize = 4096;
 pub const PLUGIN_LOG_BYTES_MAX: usize = 4096;
 /// Log of one question, lines.
 pub const PLUGIN_LOG_LINES_MAX: usize = 64;
+
+/// A rule that did not answer in time is asked again after this at the earliest, seconds: a busy machine is no reason to
+/// wait for the next change.
+pub const ASK_AGAIN_SECONDS_MIN: i64 = 10;
+/// And after this at the latest, seconds.
+pub const ASK_AGAIN_SECONDS_MAX: i64 = 600;

@@ -35,8 +35,8 @@ pub enum Step {
     CancelJob(JobId, String),
     /// A job that nobody has taken is withdrawn, since a gate closed again.
     WithdrawJob(JobId, String),
-    /// What became of a job's verification.
-    SettleVerification(JobId, Verified),
+    /// What became of a job's verification, and what was seen.
+    SettleVerification(JobId, Verified, String),
     /// A metric is to be measured.
     Measure(Measurement),
     /// A release's place in a rollout: set where it has none, its start likewise.

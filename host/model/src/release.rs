@@ -16,6 +16,8 @@ pub enum Closed {
     Replaced,
     /// Somebody withdrew it.
     Cancelled,
+    /// It failed there, and a rule went back to what ran before.
+    RolledBack,
 }
 
 impl Closed {
@@ -26,13 +28,16 @@ impl Closed {
             Self::Superseded => "superseded",
             Self::Replaced => "replaced",
             Self::Cancelled => "cancelled",
+            Self::RolledBack => "rolled_back",
         }
     }
 
     /// The reason of that name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Superseded, Self::Replaced, Self::Cancelled].into_iter().find(|closed| closed.name() == name)
+        [Self::Superseded, Self::Replaced, Self::Cancelled, Self::RolledBack]
+            .into_iter()
+            .find(|closed| closed.name() == name)
     }
 }
 

@@ -7,15 +7,23 @@
 #![warn(missing_docs)]
 
 mod dispatch_context;
+mod freezes;
 mod gates;
+mod holds;
 mod matching;
 mod pass;
+mod progress;
+mod requests;
 mod retries;
+mod rollouts;
 mod rules;
+mod search;
 mod sequences;
 mod standing;
+mod states;
 mod steps;
 mod target;
+mod verify;
 
 pub mod check;
 

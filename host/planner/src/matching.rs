@@ -8,20 +8,18 @@ use std::{
 use model::{
     deployment::Deployment,
     environment::Environment,
-    id::{ReleaseId, VersionId},
-    job::{Job, JobKind},
-    job_state::{FinalStatus, JobState, LeaseToken},
-    release::{Closed, Release},
+    job::Job,
+    job_state::{JobState, LeaseToken},
+    question::Intent,
     release_target::{ReleaseTarget, TargetKey, TargetState},
     resource::Resource,
     snapshot::Snapshot,
-    version::{Version, VersionStatus},
 };
 use selectors::{Bindings, NamedView, Place, ResourceView, Selector};
 
 use crate::{
     rules::RuleBook,
-    target::{Next, Search, Target, ended_as, in_hand, is_attempt},
+    target::{Next, Search, Target, ended_as, is_attempt},
 };
 
 /// The places of a pass.
@@ -47,13 +45,13 @@ pub fn resolve(snapshot: &Snapshot, rules: &mut RuleBook) -> Places {
     places.sort_by(|(a, _), (b, _)| {
         (&a.environment.name, &a.resource.identifier, a.key).cmp(&(&b.environment.name, &b.resource.identifier, b.key))
     });
-    let facts = Facts::new(snapshot);
+    let jobs = Jobs::new(snapshot);
     let targets = places
         .into_iter()
         .map(|(target, attached)| {
             let state = known.get(&target.key).copied();
             let governing = rules.of(&target);
-            facts.target(target, attached, state, governing)
+            jobs.target(target, attached, state, governing)
         })
         .collect();
     Places { targets, gone, warnings }
@@ -181,28 +179,19 @@ fn detached<'a>(
     (detached, gone)
 }
 
-/// What jobs and releases say of each target.
-struct Facts<'a> {
+/// The jobs of each target.
+struct Jobs<'a> {
     jobs: &'a [Job],
     by_target: HashMap<TargetKey, Vec<usize>>,
-    in_order: &'a [Arc<Version>],
-    versions: HashMap<VersionId, usize>,
-    releases: HashMap<ReleaseId, &'a Release>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> Jobs<'a> {
     fn new(snapshot: &'a Snapshot) -> Self {
         let mut by_target: HashMap<TargetKey, Vec<usize>> = HashMap::new();
         for (index, job) in snapshot.jobs.iter().enumerate().filter(|(_, job)| is_attempt(job)) {
             by_target.entry(job.target).or_default().push(index);
         }
-        Self {
-            jobs: &snapshot.jobs,
-            by_target,
-            in_order: &snapshot.versions,
-            versions: snapshot.versions.iter().enumerate().map(|(index, version)| (version.id, index)).collect(),
-            releases: snapshot.releases.iter().map(|release| (release.id, release)).collect(),
-        }
+        Self { jobs: &snapshot.jobs, by_target }
     }
 
     fn target(
@@ -213,26 +202,14 @@ impl<'a> Facts<'a> {
         rules: Arc<crate::rules::RuleSet>,
     ) -> Target {
         let key = target.key;
-        let jobs = self.by_target.get(&key).cloned().unwrap_or_default();
+        let mut jobs = self.by_target.get(&key).cloned().unwrap_or_default();
+        // One after the other, also where several were made at one instant: the later claim was the later job, and what
+        // has not ended is the last.
+        let place = |job: &Job| (job.created_at, ended_as(job).is_none(), token(job), job.id);
+        jobs.sort_by_key(|job| place(&self.jobs[*job]));
         let is_new = state.is_none();
         let state = state.unwrap_or(TargetState { key, attached: true, desired: None, current: None });
         let active_job = jobs.iter().copied().rfind(|job| ended_as(&self.jobs[*job]).is_none());
-        let current_release = self.last_success(&jobs).or(state.current);
-        let current_release = current_release.and_then(|release| self.releases.get(&release).copied());
-        let current = current_release.and_then(|release| self.versions.get(&release.version).copied());
-        let current_release = current.and(current_release).map(|release| release.id);
-        let in_progress = active_job
-            .map(|job| &self.jobs[job])
-            .filter(|job| in_hand(job))
-            .and_then(|job| self.versions.get(&job.version).copied());
-        let desired = state
-            .desired
-            .and_then(|release| self.releases.get(&release).copied())
-            .filter(|release| {
-                let arrived = Some(release.id) == current_release || in_progress.is_some();
-                !attached || arrived || !self.withdrawn(release)
-            })
-            .and_then(|release| self.versions.get(&release.version).copied());
         Target {
             target,
             state,
@@ -240,36 +217,25 @@ impl<'a> Facts<'a> {
             attached,
             rules,
             jobs,
-            current,
-            current_release,
-            desired,
-            in_progress,
+            current: None,
+            current_release: None,
+            desired: None,
+            in_progress: None,
             active_job,
-            search: if attached { Search::At(0) } else { Search::Settled(None) },
+            verifying: None,
+            hold: None,
+            redeploy: None,
+            retries: BTreeMap::new(),
+            search: Search::Settled(None),
+            intent: Intent::Automatic,
             considered: Vec::new(),
             next: Next::Nothing,
         }
     }
-
-    /// Whether the release may no longer come anywhere by itself.
-    fn withdrawn(&self, release: &Release) -> bool {
-        let version = self.versions.get(&release.version).map(|index| &self.in_order[*index]);
-        release.closed.is_some_and(|(why, _)| why == Closed::Cancelled)
-            || version.is_none_or(|version| version.status != VersionStatus::Ready)
-    }
-
-    /// The release whose deploy completed last. Of two that completed at one instant the later token tells.
-    fn last_success(&self, jobs: &[usize]) -> Option<ReleaseId> {
-        jobs.iter()
-            .map(|job| &self.jobs[*job])
-            .filter(|job| job.kind == JobKind::Deploy && ended_as(job) == Some(FinalStatus::Completed))
-            .max_by_key(|job| (job.state.ended_at(), token(job), job.id))
-            .map(|job| job.release)
-    }
 }
 
 /// The token under which the job ended.
-fn token(job: &Job) -> Option<LeaseToken> {
+pub fn token(job: &Job) -> Option<LeaseToken> {
     match &job.state {
         JobState::Ended { token, .. } => *token,
         JobState::Pending

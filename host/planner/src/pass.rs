@@ -1,27 +1,37 @@
-//! The conversation: gates until every target has its version, then retries, then sequences, then the plan.
+//! The conversation: what verification says, retries, gates until every target has its version and its turn in a
+//! rollout, then sequences, then the plan.
 
 use std::{collections::HashMap, sync::Arc};
 
 use model::{
+    hold::Hold,
     id::{IdSource, ReleaseId, VersionId},
     plan::Plan,
     question::{Answer, Intent, Question},
-    release::Release,
+    redeploy::Redeploy,
+    release::{Closed, Release, RolloutPlace},
     release_target::{TargetKey, TargetState},
     report::Report,
     snapshot::Snapshot,
     time::Timestamp,
-    version::{Version, VersionStatus},
+    version::Version,
 };
 
 use crate::{
+    freezes::Freezes,
     gates::{Gates, OpenGate},
+    holds,
     matching::{self, Places},
+    progress::Progress,
+    requests::Shared,
     retries::{self, OpenRetry},
-    rules::RuleBook,
+    rollouts::{self, OpenTurn, Rollouts},
+    rules::{Governor, RuleBook},
+    search,
     sequences::{self, OpenSequence, Sequencing},
-    standing, steps,
-    target::{Next, Search, Target, attempts, in_hand},
+    standing, states, steps,
+    target::{Next, Target, in_hand},
+    verify::{self, OpenVerify, Verdicts, Verifying},
 };
 
 /// What comes next in the conversation.
@@ -53,10 +63,20 @@ pub struct Pass {
     pub(crate) targets: Vec<Target>,
     /// Targets of which a part is no longer there.
     pub(crate) gone: Vec<TargetState>,
+    pub(crate) verdicts: Verdicts,
+    pub(crate) verification: Verifying,
     pub(crate) gates: Gates,
+    pub(crate) freezes: Freezes,
+    pub(crate) shared: Shared,
+    pub(crate) progress: Progress,
+    pub(crate) rollouts: Rollouts,
     pub(crate) sequencing: Sequencing,
+    /// Holds and redeploys as they were read.
+    pub(crate) holds: HashMap<TargetKey, Hold>,
+    pub(crate) redeploys: HashMap<TargetKey, Redeploy>,
     /// Releases as they were read, by target and version.
     pub(crate) releases: HashMap<(TargetKey, VersionId), Release>,
+    release_index: HashMap<ReleaseId, usize>,
     /// Ids of releases that this pass makes.
     pub(crate) new_releases: HashMap<(TargetKey, VersionId), ReleaseId>,
     version_index: HashMap<VersionId, usize>,
@@ -66,8 +86,10 @@ pub struct Pass {
 
 enum Waiting {
     Nothing,
-    Gates(Vec<OpenGate>),
+    Verifications(Vec<OpenVerify>),
     Retries(Vec<OpenRetry>),
+    Gates(Vec<OpenGate>),
+    Turns(Vec<OpenTurn>),
     Sequences(Vec<OpenSequence>),
 }
 
@@ -76,25 +98,31 @@ impl Pass {
     pub fn start(snapshot: Snapshot, now: Timestamp, seed: u64) -> Turn {
         let mut rules = RuleBook::new(&snapshot);
         let Places { targets, gone, warnings } = matching::resolve(&snapshot, &mut rules);
-        let gates = Gates::new(&snapshot, now);
-        let releases =
-            snapshot.releases.iter().map(|release| ((release.target, release.version), release.clone())).collect();
-        let version_index = snapshot.versions.iter().enumerate().map(|(index, version)| (version.id, index)).collect();
+        let index = |(index, release): (usize, &Release)| (release.id, index);
         let pass = Self {
-            snapshot,
             now,
             ids: IdSource::new(seed),
             targets,
             gone,
-            gates,
+            verdicts: Verdicts::default(),
+            verification: Verifying::default(),
+            gates: Gates::new(&snapshot, now),
+            freezes: Freezes::new(&snapshot),
+            shared: Shared::new(&snapshot),
+            progress: Progress::default(),
+            rollouts: Rollouts::default(),
             sequencing: Sequencing::default(),
-            releases,
+            holds: snapshot.holds.iter().map(|hold| (hold.target, hold.clone())).collect(),
+            redeploys: snapshot.redeploys.iter().map(|one| (one.target, one.clone())).collect(),
+            releases: snapshot.releases.iter().map(|one| ((one.target, one.version), one.clone())).collect(),
+            release_index: snapshot.releases.iter().enumerate().map(index).collect(),
             new_releases: HashMap::new(),
-            version_index,
+            version_index: snapshot.versions.iter().enumerate().map(|(index, version)| (version.id, index)).collect(),
             warnings,
             waiting_for: Waiting::Nothing,
+            snapshot,
         };
-        pass.search()
+        pass.verify()
     }
 
     /// Goes on with the answers to the last questions, in their order.
@@ -103,118 +131,85 @@ impl Pass {
     ///
     /// When the number of answers is not that of the questions: whoever asks must answer each.
     pub fn answer(mut self, answers: Vec<Answer>) -> Turn {
+        let one_each = |open: usize| assert_eq!(open, answers.len(), "one answer for each question");
         match std::mem::replace(&mut self.waiting_for, Waiting::Nothing) {
             Waiting::Nothing => {
-                assert!(answers.is_empty(), "nothing was asked");
+                one_each(0);
                 self.search()
             }
+            Waiting::Verifications(open) => {
+                one_each(open.len());
+                verify::settle(&mut self, open, answers);
+                self.retry()
+            }
+            Waiting::Retries(open) => {
+                one_each(open.len());
+                retries::settle(&mut self, open, answers);
+                self.begin_search()
+            }
             Waiting::Gates(open) => {
-                assert_eq!(open.len(), answers.len(), "one answer for each question");
+                one_each(open.len());
                 for (open, answer) in open.into_iter().zip(answers) {
                     self.gates.record(&mut self.ids, open.key, &open.rule, answer);
                 }
                 self.search()
             }
-            Waiting::Retries(open) => {
-                assert_eq!(open.len(), answers.len(), "one answer for each question");
-                retries::settle(&mut self, open, answers);
-                self.sequence()
+            Waiting::Turns(open) => {
+                one_each(open.len());
+                rollouts::settle(&mut self, open, answers);
+                self.search()
             }
             Waiting::Sequences(open) => {
-                assert_eq!(open.len(), answers.len(), "one answer for each question");
+                one_each(open.len());
                 sequences::settle(&mut self, open, answers);
                 self.finish()
             }
         }
     }
 
-    /// Moves every target's search on as far as the answers go; asks what is missing.
-    fn search(mut self) -> Turn {
-        let mut open = Vec::new();
-        for index in 0..self.targets.len() {
-            self.search_target(index, &mut open);
+    fn verify(mut self) -> Turn {
+        let open = verify::open(&mut self);
+        if open.is_empty() {
+            return self.retry();
         }
+        let questions = open.iter().map(|open| open.question.clone()).collect();
+        self.waiting_for = Waiting::Verifications(open);
+        Turn::Ask(Box::new(self), questions)
+    }
+
+    fn retry(mut self) -> Turn {
+        states::take(&mut self);
+        let open = retries::open(&mut self);
+        if open.is_empty() {
+            return self.begin_search();
+        }
+        let questions = open.iter().map(|open| open.question.clone()).collect();
+        self.waiting_for = Waiting::Retries(open);
+        Turn::Ask(Box::new(self), questions)
+    }
+
+    fn begin_search(mut self) -> Turn {
+        holds::take(&mut self);
+        search::begin(&mut self);
+        self.search()
+    }
+
+    /// Moves every target's search on as far as the answers go; asks what is missing. Turns in rollouts come last.
+    fn search(mut self) -> Turn {
+        let open = search::go_on(&mut self);
         if !open.is_empty() {
             let questions = open.iter().map(|open| open.question.clone()).collect();
             self.waiting_for = Waiting::Gates(open);
             return Turn::Ask(Box::new(self), questions);
         }
-        self.retry()
-    }
-
-    fn search_target(&mut self, index: usize, open: &mut Vec<OpenGate>) {
-        while let Search::At(candidate) = self.targets[index].search {
-            let target = &self.targets[index];
-            // What the target runs, or what an agent brings, is the floor: nothing older is looked at.
-            let floor = [target.current, target.in_progress].into_iter().flatten().min();
-            // What once was to come here is not left for anything older either, only for something newer.
-            let below_desired = target.desired.is_some_and(|desired| candidate > desired);
-            if below_desired || candidate >= floor.unwrap_or(self.snapshot.versions.len()) {
-                self.targets[index].search = Search::Settled(None);
-                return;
-            }
-            if !self.may_be_candidate(index, candidate) {
-                self.targets[index].search = Search::At(candidate + 1);
-                continue;
-            }
-            if target.considered.last() != Some(&candidate) {
-                self.consider(index, candidate);
-            }
-            match self.ask_gates(index, candidate, open) {
-                None => return,
-                Some(true) => self.targets[index].search = Search::Settled(Some(candidate)),
-                Some(false) => self.targets[index].search = Search::At(candidate + 1),
-            }
+        let open = rollouts::open(&mut self);
+        if !open.is_empty() {
+            let questions = open.iter().map(OpenTurn::question).collect();
+            self.waiting_for = Waiting::Turns(open);
+            return Turn::Ask(Box::new(self), questions);
         }
-    }
-
-    /// A candidate gets its release, so that people can see, approve and cancel what is pending.
-    fn consider(&mut self, index: usize, candidate: usize) {
-        self.targets[index].considered.push(candidate);
-        let key = (self.targets[index].target.key, self.snapshot.versions[candidate].id);
-        if !self.releases.contains_key(&key) {
-            self.new_releases.insert(key, ReleaseId(self.ids.next(self.now)));
-        }
-    }
-
-    /// A ready version whose release on the target nobody closed.
-    fn may_be_candidate(&self, index: usize, candidate: usize) -> bool {
-        let version = &self.snapshot.versions[candidate];
-        let release = self.releases.get(&(self.targets[index].target.key, version.id));
-        version.status == VersionStatus::Ready && release.is_none_or(|release| release.closed.is_none())
-    }
-
-    /// Whether every rule lets the candidate go; `None` while an answer is missing. Every rule is asked, also after
-    /// one said no, so that a person sees all that is missing.
-    fn ask_gates(&mut self, index: usize, candidate: usize, open: &mut Vec<OpenGate>) -> Option<bool> {
-        let target = &self.targets[index];
-        let version = self.snapshot.versions[candidate].id;
-        let attempts = attempts(&self.snapshot.jobs, &target.jobs, version);
-        let intent = match attempts.iter().any(|attempt| attempt.status.is_final()) {
-            true => Intent::Retry,
-            false => Intent::Automatic,
-        };
-        let mut complete = true;
-        let mut all_let_go = true;
-        for rule in target.rules.gates() {
-            let question = self.gates.open(&self.snapshot, &mut self.ids, target, rule, candidate, intent);
-            open.extend(question);
-            match self.gates.decision(rule, version, target.target.key) {
-                Some(decision) => all_let_go &= decision.lets_go(),
-                None => complete = false,
-            }
-        }
-        complete.then_some(all_let_go)
-    }
-
-    fn retry(mut self) -> Turn {
-        let open = retries::open(&mut self);
-        if open.is_empty() {
-            return self.sequence();
-        }
-        let questions = open.iter().map(|open| open.question.clone()).collect();
-        self.waiting_for = Waiting::Retries(open);
-        Turn::Ask(Box::new(self), questions)
+        retries::decide(&mut self);
+        self.sequence()
     }
 
     fn sequence(mut self) -> Turn {
@@ -232,6 +227,12 @@ impl Pass {
         let mut plan = steps::plan(&mut self);
         plan.next_evaluation =
             report.targets.iter().filter_map(|target| target.next_evaluation).filter(|at| *at > self.now).min();
+        plan.looks_at_dependencies = self.targets.iter().any(|target| {
+            target.rules.rules.iter().any(|rule| match &rule.by {
+                Governor::Plugin(plugin) => plugin.manifest.facts.dependencies,
+                Governor::Planner(_) | Governor::Nobody(_) => false,
+            })
+        });
         report.warnings.append(&mut self.warnings);
         Turn::Done(Box::new(Outcome { now: self.now, plan, report }))
     }
@@ -245,6 +246,53 @@ impl Pass {
     pub(crate) fn release_id(&self, target: TargetKey, version: usize) -> Option<ReleaseId> {
         let key = (target, self.snapshot.versions[version].id);
         self.releases.get(&key).map(|release| release.id).or_else(|| self.new_releases.get(&key).copied())
+    }
+
+    /// A release that was read.
+    pub(crate) fn release(&self, release: ReleaseId) -> Option<&Release> {
+        self.release_index.get(&release).map(|index| &self.snapshot.releases[*index])
+    }
+
+    /// The place that a release was given in a rollout, in this pass or before.
+    pub(crate) fn rollout_place(&self, target: TargetKey, version: usize) -> Option<RolloutPlace> {
+        self.releases.get(&(target, self.snapshot.versions[version].id)).and_then(|release| release.rollout)
+    }
+
+    /// Whether a rule went back from the version on the target.
+    pub(crate) fn closed_as_rolled_back(&self, target: TargetKey, version: usize) -> bool {
+        let release = self.releases.get(&(target, self.snapshot.versions[version].id));
+        release.and_then(|release| release.closed).is_some_and(|(why, _)| why == Closed::RolledBack)
+    }
+
+    /// Whether a job serves what a person or a rollback wants started on the target.
+    pub(crate) fn served(&self, target: &Target, chosen: usize) -> bool {
+        if target.intent == Intent::Redeploy && target.redeploy == Some(chosen) {
+            return false;
+        }
+        target.hold.as_ref().is_none_or(|hold| holds::is_served(self, target, hold))
+    }
+
+    /// Whether the target is held on the version, and it came there since.
+    pub(crate) fn held_and_done(&self, target: &Target, version: usize) -> bool {
+        let on_it = |hold: &&Hold| self.version_index(hold.version) == Some(version);
+        target.hold.as_ref().filter(on_it).is_some_and(|hold| holds::is_done(self, target, hold))
+    }
+
+    /// When to ask again a verification rule of the target that did not answer in time.
+    pub(crate) fn ask_again_at(&self, target: &Target) -> Option<Timestamp> {
+        let index = self.targets.iter().position(|other| other.target.key == target.target.key)?;
+        self.verification.ask_again_at.get(&index).copied()
+    }
+
+    /// What was seen when a job was verified.
+    pub(crate) fn seen(&self, job: usize) -> String {
+        let settled = self.verification.settled.iter().find(|(settled, ..)| *settled == job);
+        settled.map_or_else(|| self.snapshot.jobs[job].message.clone(), |(_, _, seen)| seen.clone())
+    }
+
+    /// Why a version would go to a target.
+    pub(crate) fn intent(&self, target: usize, version: usize) -> Intent {
+        search::intent(self, &self.targets[target], version)
     }
 
     /// The version that a job brings.

@@ -79,7 +79,7 @@ pub fn settle(pass: &mut Pass, open: Vec<OpenSequence>, answers: Vec<Answer>) {
         let steps = match answer {
             Answer::Sequence(steps) => Ok(steps),
             Answer::Fault(fault) => Err(fault),
-            Answer::Gate(_) | Answer::Retry(_) => {
+            Answer::Gate(_) | Answer::Retry(_) | Answer::Verify(_) => {
                 Err(Fault { code: FaultCode::InvalidOutput, message: "it answered another hook's question".to_owned() })
             }
         };

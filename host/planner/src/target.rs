@@ -1,17 +1,19 @@
 //! One release target during a pass: what is known of it, and how far the search for its version is.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use model::{
+    hold::Hold,
     id::{ReleaseId, VersionId},
     job::{Job, JobKind},
     job_state::{FinalStatus, JobState},
-    question::JobFacts,
+    question::{Intent, JobFacts},
     release_target::{ReleaseTarget, TargetState},
     time::Timestamp,
+    verification::Verified,
 };
 
-use crate::rules::RuleSet;
+use crate::{retries::Retry, rules::RuleSet, verify::Verdicts};
 
 /// A target that exists, attached or not.
 pub struct Target {
@@ -32,23 +34,38 @@ pub struct Target {
     pub current_release: Option<ReleaseId>,
     /// Index of the version that it should run as it was read, unless that was withdrawn before it came there.
     pub desired: Option<usize>,
-    /// Index of the version that an agent works on.
+    /// Index of the version that an agent works on, or whose success is being verified.
     pub in_progress: Option<usize>,
     /// The job that has not ended, as an index into the snapshot.
     pub active_job: Option<usize>,
+    /// The job whose success is being verified, as an index into the snapshot, and what is missing.
+    pub verifying: Option<(usize, String)>,
+    /// The rollback that holds it, after this pass has taken what failed into account.
+    pub hold: Option<Hold>,
+    /// A version that a person wants started again.
+    pub redeploy: Option<usize>,
+    /// Versions whose last attempt here failed, and whether there is another.
+    pub retries: BTreeMap<usize, Retry>,
     /// How far the search is.
     pub search: Search,
+    /// Why the chosen version goes.
+    pub intent: Intent,
     /// Versions that were looked at, newest first.
     pub considered: Vec<usize>,
     /// What becomes of the chosen version.
     pub next: Next,
 }
 
-/// The search goes from the newest version to the one that the target runs.
+/// The search: first what a person wants started again, then from the newest version to the one that the target runs,
+/// and where a rollback holds the target, what it is held on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Search {
-    /// The version with this index comes next.
-    At(usize),
+    /// A person wants this one started again.
+    Redeploy(usize),
+    /// The version with this index comes next. In a queue, the oldest so far that may go.
+    At(usize, Option<usize>),
+    /// The target is held on this one.
+    Held(usize),
     /// Ended: at the version that may go, or at none.
     Settled(Option<usize>),
 }
@@ -73,17 +90,36 @@ impl Target {
     pub fn chosen(&self) -> Option<usize> {
         match self.search {
             Search::Settled(chosen) => chosen,
-            Search::At(_) => None,
+            Search::Redeploy(_) | Search::At(..) | Search::Held(_) => None,
+        }
+    }
+
+    /// Notes that a version was looked at; whether that is new.
+    pub fn consider(&mut self, version: usize) -> bool {
+        match self.considered.binary_search(&version) {
+            Ok(_) => false,
+            Err(place) => {
+                self.considered.insert(place, version);
+                true
+            }
         }
     }
 }
 
-/// Attempts at one version that count, oldest first: those since its last success.
-pub fn attempts(jobs: &[Job], of_target: &[usize], version: VersionId) -> Vec<JobFacts> {
+/// Attempts at one version that count, oldest first: those since its last good success, and of what a person or a
+/// rollback started anew only that.
+pub fn attempts(jobs: &[Job], of_target: &[usize], version: VersionId, verdicts: &Verdicts) -> Vec<JobFacts> {
     let mut attempts = Vec::new();
     for job in of_target.iter().map(|index| &jobs[*index]).filter(|job| job.version == version) {
+        if matches!(job.intent, Intent::Redeploy | Intent::Rollback) {
+            attempts.clear();
+        }
         attempts.push(job_facts(job));
-        if ended_as(job) == Some(FinalStatus::Completed) {
+        let is_over = match verdicts.of(job) {
+            Some(Verified::NotAsked | Verified::Passed | Verified::Abandoned) => true,
+            Some(Verified::Failed) | None => false,
+        };
+        if ended_as(job) == Some(FinalStatus::Completed) && is_over {
             attempts.clear();
         }
     }

@@ -7,6 +7,7 @@ use model::{
     id::{ReleaseId, Uuid},
     plan::Step,
     release::Closed,
+    verification::Verified,
 };
 
 use super::{Broken, look::Look};
@@ -62,9 +63,34 @@ fn due(look: &Look<'_>, step: &Step) -> Option<(EventKind, Subject)> {
         Step::CreateJob(job) => {
             (EventKind::JobCreated, Subject { job: Some(job.id), ..about(job.target, Some(job.release)) })
         }
-        Step::CloseRelease(_, Closed::Replaced | Closed::Cancelled) | Step::CancelJob(..) | Step::WithdrawJob(..) => {
-            return None;
+        Step::SettleVerification(id, Verified::Passed, _) => {
+            (EventKind::VerificationPassed, look.jobs.get(id)?.subject())
         }
+        Step::SettleVerification(id, Verified::Failed, _) => {
+            (EventKind::VerificationFailed, look.jobs.get(id)?.subject())
+        }
+        Step::Hold(hold) => {
+            let kind = if hold.failed_at.is_some() { EventKind::RollbackFailed } else { EventKind::TargetHeld };
+            (kind, about(hold.target, Some(hold.release)))
+        }
+        Step::EndHold(key) => {
+            let hold = look.snapshot.holds.iter().find(|hold| hold.target == *key)?;
+            (EventKind::TargetResumed, about(*key, Some(hold.release)))
+        }
+        Step::FinishRedeploy(key) => {
+            let redeploy = look.redeploys.get(key)?;
+            let served = |job: &model::job::Job| job.version == redeploy.version;
+            if look.creating.get(key).is_some_and(|job| served(job)) || look.unfinished(*key).is_some_and(served) {
+                return None;
+            }
+            (EventKind::RedeployOvertaken, about(*key, Some(redeploy.release)))
+        }
+        Step::SettleVerification(_, Verified::NotAsked | Verified::Abandoned, _)
+        | Step::Measure(_)
+        | Step::PlaceInRollout(..)
+        | Step::CloseRelease(_, Closed::Replaced | Closed::Cancelled | Closed::RolledBack)
+        | Step::CancelJob(..)
+        | Step::WithdrawJob(..) => return None,
     };
     Some(due)
 }

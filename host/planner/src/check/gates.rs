@@ -6,9 +6,10 @@ use model::{
     decision::{Decision, DecisionScope, Verdict},
     id::{DecisionId, RuleId, VersionId},
     plan::Step,
-    policy::{Policy, RuleMode},
+    policy::{Policy, RuleKey, RuleMode},
     release_target::ReleaseTarget,
     report::{CandidateReport, TargetReport},
+    skip::Skipped,
 };
 use selectors::{Bindings, NamedView, Place, ResourceView, Selector};
 
@@ -19,6 +20,17 @@ type Key = (RuleId, VersionId, DecisionScope);
 /// Whether the decision keeps the version where it is.
 pub fn holds(decision: &Decision) -> bool {
     decision.mode == RuleMode::Enforce && decision.answer.verdict != Verdict::Allow
+}
+
+/// Whether nothing keeps the candidate: no freeze, no rule, and of rules joined by or at least one lets it go.
+pub fn is_free(candidate: &CandidateReport) -> bool {
+    let enforced = || candidate.gates.iter().filter(|gate| gate.decision.mode == RuleMode::Enforce);
+    candidate.blocks.is_empty()
+        && enforced().filter(|gate| holds(&gate.decision)).all(|gate| {
+            gate.any_of.is_some()
+                && enforced()
+                    .any(|other| other.any_of == gate.any_of && other.decision.answer.verdict == Verdict::Allow)
+        })
 }
 
 pub fn check(look: &Look<'_>, broken: &mut Broken) {
@@ -32,6 +44,12 @@ pub fn check(look: &Look<'_>, broken: &mut Broken) {
     for line in &look.report.targets {
         let must_be_asked = rules_of(look, line, &selectors);
         for candidate in &line.candidates {
+            let held = look.snapshot.holds.iter().chain(look.holds.values().copied());
+            let mut held = held.filter(|hold| hold.target == line.target.key);
+            // What a rollback goes back to, and what it keeps away, needs no rule's word.
+            if candidate.gates.is_empty() && held.next().is_some() {
+                continue;
+            }
             asked(line, candidate, &must_be_asked, broken);
         }
     }
@@ -42,10 +60,8 @@ pub fn check(look: &Look<'_>, broken: &mut Broken) {
             broken.unless(false, || format!("{}: a job starts and no rule was asked", look.name(*key)));
             continue;
         };
-        for gate in candidate.gates.iter().filter(|gate| holds(&gate.decision)) {
-            let rule = &gate.decision.rule_label;
-            broken.unless(false, || format!("{}: a job starts that {}/{rule} holds", look.name(*key), gate.policy));
-        }
+        broken
+            .unless(is_free(candidate), || format!("{}: a job starts that a rule or a freeze holds", look.name(*key)));
     }
     records(look, broken);
 }
@@ -53,19 +69,22 @@ pub fn check(look: &Look<'_>, broken: &mut Broken) {
 /// The rules that must have had their say on the target, and which of them nobody can answer for.
 fn rules_of(look: &Look<'_>, line: &TargetReport, policies: &[(&Policy, Option<Selector>)]) -> Vec<(RuleId, bool)> {
     let mut rules = Vec::new();
+    let mut last = Vec::new();
     for (policy, selector) in policies {
         let found = selector.as_ref().map(|selector| selector.matches(&bindings(&line.target)));
         let failed = !matches!(found, Some(Ok(_)));
         if let Some(Ok(false)) = found {
             continue;
         }
-        for rule in &policy.rules {
+        for rule in policy.rules.iter().filter(|rule| rule.key != RuleKey::Rollback) {
             let plugin = rule.plugin.resolve(look.snapshot.plugins.iter().map(AsRef::as_ref));
             if failed || plugin.is_none_or(|plugin| plugin.manifest.hooks.gate) {
-                rules.push((rule.id, failed || plugin.is_none()));
+                let turn = !failed && plugin.is_some_and(|plugin| plugin.manifest.facts.rollout_position);
+                if turn { &mut last } else { &mut rules }.push((rule.id, failed || plugin.is_none()));
             }
         }
     }
+    rules.append(&mut last);
     rules
 }
 
@@ -102,7 +121,9 @@ fn asked(line: &TargetReport, candidate: &CandidateReport, rules: &[(RuleId, boo
         broken.unless(here, || format!("{}: a decision of another place", what()));
         broken.unless(!decision.answer.reason.trim().is_empty(), || format!("{}: a decision has no reason", what()));
         let nobody = rules.iter().any(|(rule, nobody)| *rule == decision.rule && *nobody);
-        broken.unless(!nobody || decision.fault.is_some(), || {
+        let skipped =
+            candidate.skips.iter().any(|skip| matches!(skip.skipped, Skipped::Rule(_, rule) if rule == decision.rule));
+        broken.unless(!nobody || skipped || decision.fault.is_some(), || {
             format!("{}: {} was answered, and there is nobody to ask", what(), decision.rule_label)
         });
     }

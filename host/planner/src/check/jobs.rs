@@ -6,6 +6,8 @@ use model::{
     job::{Job, JobKind},
     job_state::{FinalStatus, JobState},
     plan::Step,
+    question::Intent,
+    verification::Verified,
     version::VersionStatus,
 };
 
@@ -37,7 +39,13 @@ pub fn check(look: &Look<'_>, broken: &mut Broken) {
             | Step::CloseRelease(..)
             | Step::SetDesired(..)
             | Step::SetCurrent(..)
-            | Step::RecordDecision(_) => {}
+            | Step::RecordDecision(_)
+            | Step::SettleVerification(..)
+            | Step::Measure(_)
+            | Step::PlaceInRollout(..)
+            | Step::Hold(_)
+            | Step::EndHold(_)
+            | Step::FinishRedeploy(_) => {}
         }
     }
     queued(look, broken);
@@ -51,12 +59,22 @@ fn start(look: &Look<'_>, job: &Job, broken: &mut Broken) {
     let release = look.releases.get(&job.release);
     let fits = release.is_some_and(|release| release.target == job.target && release.version == job.version);
     broken.unless(fits, || format!("{}: a job carries out a release that is not its own", name()));
-    broken.unless(!look.closed(job.release), || format!("{}: a job carries out a closed release", name()));
+    let held = look.holds.get(&job.target).is_some_and(|hold| hold.release == job.release);
+    let redeployed = look.redeploys.get(&job.target).is_some_and(|redeploy| redeploy.release == job.release);
+    broken.unless(held || !look.closed(job.release), || format!("{}: a job carries out a closed release", name()));
+    let kept_away = look.holds.get(&job.target).is_some_and(|hold| hold.release != job.release) && !redeployed;
+    broken.unless(!kept_away, || format!("{}: a job brings something else than it is held on", name()));
+    match job.intent {
+        Intent::Automatic | Intent::Retry => {}
+        Intent::Redeploy => broken.unless(redeployed, || format!("{}: nobody asked for this redeploy", name())),
+        Intent::Rollback => broken.unless(held, || format!("{}: it is rolled back and not held", name())),
+    }
     let desired = look.after.get(&job.target).and_then(|state| state.desired);
     broken.unless(desired == Some(job.release), || format!("{}: a job brings what it should not run", name()));
     let current = look.after.get(&job.target).and_then(|state| state.current);
-    broken.unless(current != Some(job.release), || format!("{}: a job brings what it runs", name()));
-    let ready = look.versions.get(&job.version).is_some_and(|version| version.status == VersionStatus::Ready);
+    let again = held || job.intent != Intent::Automatic;
+    broken.unless(again || current != Some(job.release), || format!("{}: a job brings what it runs", name()));
+    let ready = held || look.versions.get(&job.version).is_some_and(|version| version.status == VersionStatus::Ready);
     broken.unless(ready, || format!("{}: a job brings a version that is not ready", name()));
     let agent = look.snapshot.job_agent.as_ref();
     let agreed = agent.is_some_and(|agent| agent.id == job.agent && agent.lease_seconds == job.lease_seconds);
@@ -75,10 +93,17 @@ fn attempt(look: &Look<'_>, job: &Job, broken: &mut Broken) {
     let made: Vec<&Job> = deploys.copied().filter(|made| made.version == job.version).collect();
     let last = made.iter().map(|job| job.attempt).max().unwrap_or(0);
     broken.unless(job.attempt == last + 1, || format!("{}: attempt {} follows {last}", name(), job.attempt));
+    if matches!(job.intent, Intent::Redeploy | Intent::Rollback) {
+        return;
+    }
     let Some(before) = made.last().and_then(|last| ended(last)) else { return };
     match before {
         FinalStatus::Cancelled => broken.unless(false, || format!("{}: a cancelled job is tried again", name())),
-        FinalStatus::Completed | FinalStatus::Skipped => {}
+        FinalStatus::Completed => {
+            let failed = made.last().is_some_and(|last| look.verified.get(&last.id) == Some(&Verified::Failed));
+            broken.unless(!failed, || format!("{}: what is not healthy is tried again", name()));
+        }
+        FinalStatus::Skipped => {}
         FinalStatus::Failed
         | FinalStatus::InvalidJobAgent
         | FinalStatus::InvalidIntegration
@@ -113,12 +138,13 @@ fn queued(look: &Look<'_>, broken: &mut Broken) {
         }
         let name = || look.name(state.key);
         let ready = look.versions.get(&job.version).is_some_and(|version| version.status == VersionStatus::Ready);
-        broken.unless(ready, || format!("{}: the job of a version that is not ready stays in the queue", name()));
+        let held = look.holds.get(key).is_some_and(|hold| hold.release == job.release);
+        broken
+            .unless(held || ready, || format!("{}: the job of a version that is not ready stays in the queue", name()));
         let candidates = look.lines.get(key).into_iter().flat_map(|line| &line.candidates);
-        let held = candidates.filter(|candidate| candidate.version.id == job.version).flat_map(|of| &of.gates);
-        for gate in held.filter(|gate| super::gates::holds(&gate.decision)) {
-            broken.unless(false, || {
-                format!("{}: {}/{} holds a job that stays in the queue", name(), gate.policy, gate.decision.rule_label)
+        for candidate in candidates.filter(|candidate| candidate.version.id == job.version) {
+            broken.unless(super::gates::is_free(candidate), || {
+                format!("{}: a rule or a freeze holds a job that stays in the queue", name())
             });
         }
     }

@@ -3,15 +3,19 @@
 use std::collections::{HashMap, HashSet};
 
 use model::{
+    hold::Hold,
     id::{JobId, ReleaseId, VersionId},
     job::{Job, JobKind},
     job_state::{FinalStatus, JobState},
     plan::{Plan, Step},
+    policy::Order,
+    redeploy::Redeploy,
     release::{Closed, Release},
     release_target::{TargetKey, TargetState},
     report::{Report, TargetReport},
     snapshot::Snapshot,
     time::Timestamp,
+    verification::Verified,
     version::Version,
 };
 
@@ -38,6 +42,12 @@ pub struct Look<'a> {
     pub before: HashMap<TargetKey, TargetState>,
     pub after: HashMap<TargetKey, TargetState>,
     pub lines: HashMap<TargetKey, &'a TargetReport>,
+    /// What became of jobs' verification, before or by the plan.
+    pub verified: HashMap<JobId, Verified>,
+    /// Targets that a rollback holds after the plan.
+    pub holds: HashMap<TargetKey, &'a Hold>,
+    /// Targets where a person wants something started again, before the plan.
+    pub redeploys: HashMap<TargetKey, &'a Redeploy>,
 }
 
 impl<'a> Look<'a> {
@@ -58,6 +68,9 @@ impl<'a> Look<'a> {
             before: snapshot.targets.iter().map(|state| (state.key, *state)).collect(),
             after: snapshot.targets.iter().map(|state| (state.key, *state)).collect(),
             lines: outcome.report.targets.iter().map(|line| (line.target.key, line)).collect(),
+            verified: snapshot.jobs.iter().filter_map(|job| Some((job.id, job.verified?))).collect(),
+            holds: snapshot.holds.iter().map(|hold| (hold.target, hold)).collect(),
+            redeploys: snapshot.redeploys.iter().map(|redeploy| (redeploy.target, redeploy)).collect(),
         };
         for job in snapshot.jobs.iter().filter(|job| job.kind == JobKind::Deploy) {
             if ended(job) != Some(FinalStatus::Skipped) {
@@ -83,7 +96,16 @@ impl<'a> Look<'a> {
             }
             Step::SetDesired(key, release) => self.state(*key).desired = *release,
             Step::SetCurrent(key, release) => self.state(*key).current = Some(*release),
-            Step::RecordDecision(_) => {}
+            Step::SettleVerification(id, verified, _) => {
+                self.verified.insert(*id, *verified);
+            }
+            Step::Hold(hold) => {
+                self.holds.insert(hold.target, hold);
+            }
+            Step::EndHold(key) => {
+                self.holds.remove(key);
+            }
+            Step::RecordDecision(_) | Step::Measure(_) | Step::PlaceInRollout(..) | Step::FinishRedeploy(_) => {}
             Step::CreateJob(job) => {
                 self.creating.insert(job.target, job);
             }
@@ -115,6 +137,23 @@ impl<'a> Look<'a> {
     /// The target's deploy job that was read and has not ended.
     pub fn unfinished(&self, key: TargetKey) -> Option<&'a Job> {
         self.deploys.get(&key).and_then(|jobs| jobs.iter().copied().find(|job| ended(job).is_none()))
+    }
+
+    /// Whether the job ended with a success that stands.
+    pub fn is_good(&self, job: &Job) -> bool {
+        let good = self.verified.get(&job.id).copied().is_some_and(Verified::is_good);
+        good && ended(job) == Some(FinalStatus::Completed)
+    }
+
+    /// Whether a person or a rollback has a say in what the target should run.
+    pub fn is_steered(&self, key: TargetKey) -> bool {
+        self.holds.contains_key(&key) || self.redeploys.contains_key(&key)
+    }
+
+    /// Whether the target takes its versions one after the other.
+    pub fn is_queue(&self) -> bool {
+        let rules = self.snapshot.policies.iter().flat_map(|policy| &policy.rules);
+        rules.into_iter().any(|rule| rule.order == Order::Queue)
     }
 
     /// Whether a release was closed before the plan or is by it.

@@ -3,12 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use model::{
-    id::{ReleaseId, VersionId},
+    hold::HeldBy,
+    id::{JobId, ReleaseId, VersionId},
     job::Job,
     job_state::{FinalStatus, JobState},
     plan::Step,
     release::{Closed, Release},
     release_target::{TargetKey, TargetState},
+    verification::Verified,
     version::{Version, VersionStatus},
 };
 
@@ -47,12 +49,49 @@ pub fn check(look: &Look<'_>, broken: &mut Broken) {
             | Step::RecordDecision(_)
             | Step::CreateJob(_)
             | Step::CancelJob(..)
-            | Step::WithdrawJob(..) => {}
+            | Step::WithdrawJob(..)
+            | Step::FinishRedeploy(_) => {}
+            Step::SettleVerification(id, verified, _) => settled(look, *id, *verified, broken),
+            Step::Measure(measurement) => {
+                let open = look.jobs.get(&measurement.job).is_some_and(|job| job.verified.is_none());
+                broken.unless(open, || format!("job {} is measured and settled", measurement.job));
+            }
+            Step::PlaceInRollout(id, place) => {
+                let known = look.releases.get(id);
+                broken.unless(known.is_some(), || format!("release {id} has a place and was not read"));
+                broken.unless(place.index < place.total, || format!("release {id} has a place outside its rollout"));
+                let before = known.and_then(|release| release.rollout);
+                let kept = before.is_none_or(|before| {
+                    (before.index, before.total) == (place.index, place.total)
+                        && before.started_at.is_none_or(|at| Some(at) == place.started_at)
+                });
+                broken.unless(kept, || format!("release {id} is given another place"));
+            }
+            Step::Hold(hold) => {
+                let its = look.releases.get(&hold.release);
+                let its = its.is_some_and(|of| of.target == hold.target && of.version == hold.version);
+                broken.unless(its, || format!("{}: held on a release that is not its own", look.name(hold.target)));
+            }
+            Step::EndHold(key) => {
+                let held = look.snapshot.holds.iter().any(|hold| hold.target == *key);
+                broken.unless(held, || format!("{}: no longer held, and it was not", look.name(*key)));
+            }
         }
     }
     for state in look.after.values() {
         after(look, state, broken);
     }
+}
+
+/// What a job's verification came to is decided once, after it ended.
+fn settled(look: &Look<'_>, id: JobId, verified: Verified, broken: &mut Broken) {
+    let Some(job) = look.jobs.get(&id) else {
+        return broken.unless(false, || format!("job {id} is verified and was not read"));
+    };
+    broken.unless(job.verified.is_none(), || format!("job {id} is verified twice"));
+    broken.unless(ended(job).is_some(), || format!("job {id} is verified before it ended"));
+    let good = ended(job) == Some(FinalStatus::Completed) || !matches!(verified, Verified::Passed | Verified::Failed);
+    broken.unless(good, || format!("job {id} failed and is verified"));
 }
 
 fn made(look: &Look<'_>, release: &Release, broken: &mut Broken) {
@@ -76,11 +115,16 @@ fn close(look: &Look<'_>, id: ReleaseId, why: Closed, broken: &mut Broken) {
     broken.unless(!stands, || format!("{}: what it runs or should run is closed", name()));
     let busy = look.unfinished(release.target).is_some_and(|job| job.release == id);
     broken.unless(!busy, || format!("{}: a release is closed while its job has not ended", name()));
-    let ran = jobs(look, release.target).any(|job| job.release == id && ended(job) == Some(FinalStatus::Completed));
+    let ran = jobs(look, release.target).any(|job| job.release == id && look.is_good(job));
     match why {
         Closed::Replaced => broken.unless(ran, || format!("{}: replaced, but it never ran", name())),
         Closed::Superseded => broken.unless(!ran, || format!("{}: superseded, but it ran", name())),
         Closed::Cancelled => broken.unless(false, || format!("{}: only people cancel releases", name())),
+        Closed::RolledBack => {
+            let held = look.holds.get(&release.target);
+            let failed = held.is_some_and(|hold| hold.by == HeldBy::Rule { failed: release.version });
+            return broken.unless(failed, || format!("{}: rolled back and not held for it", name()));
+        }
     }
     let by = state.into_iter().flat_map(|state| [state.current, state.desired]).flatten();
     let younger = by
@@ -100,14 +144,15 @@ fn desire(look: &Look<'_>, key: TargetKey, release: Option<ReleaseId>, broken: &
     let of_target = look.releases.get(&id).is_some_and(|release| release.target == key);
     broken.unless(of_target, || format!("{}: it should run a release that is not its own", name()));
     let Some(version) = look.version(id) else { return };
-    if current != Some(id) {
+    let held = look.holds.get(&key).is_some_and(|hold| hold.release == id);
+    if current != Some(id) && !held {
         broken.unless(version.status == VersionStatus::Ready, || format!("{}: {} is not ready", name(), version.tag));
         broken.unless(!look.closed(id), || format!("{}: the release of {} is closed", name(), version.tag));
     }
     // A version that once was to come here is not left for an older one, unless it was withdrawn.
     let Some(left) = before.and_then(|before| look.version(before)) else { return };
     let withdrawn = left.status != VersionStatus::Ready || before.is_some_and(|before| look.closed(before));
-    broken.unless(withdrawn || !younger(left, version), || {
+    broken.unless(withdrawn || look.is_steered(key) || look.is_queue() || !younger(left, version), || {
         format!("{}: it should run {} and goes back to {}", name(), left.tag, version.tag)
     });
 }
@@ -122,7 +167,7 @@ fn after(look: &Look<'_>, state: &TargetState, broken: &mut Broken) {
     }
     let of = |release: Option<ReleaseId>| release.and_then(|release| look.version(release));
     let (current, desired) = (of(state.current), of(state.desired));
-    let Some(desired) = desired.filter(|_| state.attached) else { return };
+    let Some(desired) = desired.filter(|_| state.attached && !look.is_steered(state.key)) else { return };
     let below = |other: &Version| younger(other, desired);
     broken.unless(!current.is_some_and(below), || format!("{}: it should run less than it runs", name()));
     let coming = look.unfinished(state.key).filter(|job| in_hand(job));
@@ -137,7 +182,7 @@ fn jobs<'a>(look: &'a Look<'_>, key: TargetKey) -> impl Iterator<Item = &'a Job>
 
 /// The release whose job completed last.
 fn last_success(look: &Look<'_>, key: TargetKey) -> Option<ReleaseId> {
-    let completed = jobs(look, key).filter(|job| ended(job) == Some(FinalStatus::Completed));
+    let completed = jobs(look, key).filter(|job| look.is_good(job));
     // Two may complete at one instant; then the later claim was the later job.
     let when = |job: &&Job| match job.state {
         JobState::Ended { ended_at, token, .. } => Some((ended_at, token, job.id)),

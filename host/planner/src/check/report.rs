@@ -4,15 +4,17 @@ use std::collections::HashSet;
 
 use model::{
     decision::Verdict,
+    job_state::FinalStatus,
+    question::Intent,
     release_target::TargetState,
-    report::{CandidateReport, Standing, TargetReport},
+    report::{Standing, TargetReport},
     time::Timestamp,
     version::VersionStatus,
 };
 
 use super::{
     Broken,
-    gates::holds,
+    gates::is_free,
     look::{Look, ended, in_hand, younger},
 };
 
@@ -64,16 +66,25 @@ fn candidates(look: &Look<'_>, line: &TargetReport, state: &TargetState, broken:
     let falling = line.candidates.is_sorted_by(|one, next| younger(&one.version, &next.version));
     broken.unless(falling, || format!("{path}: its candidates are not newest first"));
     for candidate in &line.candidates {
+        let held = look.holds.get(&line.target.key).is_some_and(|hold| hold.version == candidate.version.id);
         let ready = candidate.version.status == VersionStatus::Ready;
-        broken.unless(ready, || format!("{path}: a candidate is not ready"));
+        broken.unless(held || ready, || format!("{path}: a candidate is not ready"));
         let release = candidate.release.and_then(|release| look.releases.get(&release));
         let its = release.is_some_and(|of| of.target == line.target.key && of.version == candidate.version.id);
         broken.unless(its, || format!("{path}: a candidate has no release"));
         let older = line.current.as_ref().is_some_and(|current| !younger(&candidate.version, current));
-        broken.unless(!older, || format!("{path}: a candidate is not newer than what it runs"));
+        // What runs comes again only where somebody asked for it.
+        let mut deploys = look.deploys.get(&line.target.key).into_iter().flatten();
+        let again = deploys.any(|job| job.version == candidate.version.id && job.intent == Intent::Redeploy);
+        broken.unless(again || look.is_steered(line.target.key) || !older, || {
+            format!("{path}: a candidate is not newer than what it runs")
+        });
     }
-    let free = |candidate: &CandidateReport| !candidate.gates.iter().any(|gate| holds(&gate.decision));
-    match line.candidates.iter().position(free) {
+    // What people and rollbacks steer, and queues, have their own order.
+    if look.is_steered(line.target.key) || look.is_queue() {
+        return;
+    }
+    match line.candidates.iter().position(is_free) {
         Some(place) => {
             broken.unless(place + 1 == line.candidates.len(), || {
                 format!("{path}: older versions than needed are asked about")
@@ -93,9 +104,8 @@ fn standing(look: &Look<'_>, line: &TargetReport, broken: &mut Broken) {
     let (path, key) = (line.target.path(), line.target.key);
     let starts = look.creating.contains_key(&key);
     let job = look.unfinished(key).filter(|job| in_hand(job) || !look.called_off.contains(&job.id));
-    let first_is_held =
-        line.candidates.first().is_some_and(|first| first.gates.iter().any(|gate| holds(&gate.decision)));
-    let one_is_free = line.candidates.iter().any(|one| !one.gates.iter().any(|gate| holds(&gate.decision)));
+    let first_is_held = line.candidates.first().is_some_and(|first| !is_free(first));
+    let one_is_free = line.candidates.iter().any(is_free);
     let desired = look.after.get(&key).and_then(|state| state.desired);
     let served = job.is_some_and(|job| Some(job.release) == desired);
     let tried = || {
@@ -111,6 +121,11 @@ fn standing(look: &Look<'_>, line: &TargetReport, broken: &mut Broken) {
         Standing::Failed => one_is_free && tried() && job.is_none(),
         Standing::NoAgent => one_is_free && look.snapshot.job_agent.is_none(),
         Standing::Detached => line.candidates.is_empty(),
+        Standing::Verifying => {
+            let mut deploys = look.deploys.get(&key).into_iter().flatten();
+            deploys.any(|job| ended(job) == Some(FinalStatus::Completed) && !look.verified.contains_key(&job.id))
+        }
+        Standing::Held => look.holds.contains_key(&key),
     };
     broken.unless(true_of_it, || format!("{path}: `{}` is not where it stands", line.standing.name()));
     broken.unless(!starts || line.standing == Standing::Deploying, || format!("{path}: a job starts unreported"));
@@ -122,6 +137,8 @@ fn unexplained(look: &Look<'_>, line: &TargetReport, broken: &mut Broken) {
     match line.standing {
         Standing::UpToDate | Standing::NoVersion => {}
         Standing::Deploying
+        | Standing::Verifying
+        | Standing::Held
         | Standing::Blocked
         | Standing::Waiting
         | Standing::Failed

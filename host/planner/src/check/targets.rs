@@ -54,7 +54,16 @@ fn attachments(look: &Look<'_>, broken: &mut Broken) {
             Step::CreateRelease(release) => only_attached(look, release.target, "gets a release", broken),
             Step::SetDesired(key, _) => only_attached(look, *key, "gets a desired release", broken),
             Step::CreateJob(job) => only_attached(look, job.target, "gets a job", broken),
-            Step::CloseRelease(..) | Step::RecordDecision(_) | Step::CancelJob(..) | Step::WithdrawJob(..) => {}
+            Step::Hold(hold) => only_attached(look, hold.target, "is held", broken),
+            Step::CloseRelease(..)
+            | Step::RecordDecision(_)
+            | Step::CancelJob(..)
+            | Step::WithdrawJob(..)
+            | Step::SettleVerification(..)
+            | Step::Measure(_)
+            | Step::PlaceInRollout(..)
+            | Step::EndHold(_)
+            | Step::FinishRedeploy(_) => {}
         }
     }
 }
@@ -67,7 +76,7 @@ fn only_attached(look: &Look<'_>, key: TargetKey, what: &str, broken: &mut Broke
     broken.unless(look.attached(key), || format!("{}: it is not attached and {what}", look.name(key)));
 }
 
-/// Targets come first, then releases and states (of one target after the other), decisions, calling off, new jobs.
+/// Targets come first, then verification, releases and states (of one target after the other), decisions, calling off, new jobs.
 /// Within a target a release is made before anything names it.
 fn order(look: &Look<'_>, broken: &mut Broken) {
     let mut last = (0, "the beginning");
@@ -75,21 +84,33 @@ fn order(look: &Look<'_>, broken: &mut Broken) {
     for step in &look.plan.steps {
         let (phase, name) = match step {
             Step::AttachTarget(_) | Step::DetachTarget(_) => (1, "targets"),
-            Step::CreateRelease(_) | Step::CloseRelease(..) | Step::SetDesired(..) | Step::SetCurrent(..) => {
-                (2, "releases")
-            }
-            Step::RecordDecision(_) => (3, "decisions"),
-            Step::CancelJob(..) | Step::WithdrawJob(..) => (4, "calling off"),
-            Step::CreateJob(_) => (5, "new jobs"),
+            Step::SettleVerification(..) | Step::Measure(_) => (2, "verification"),
+            Step::CreateRelease(_)
+            | Step::CloseRelease(..)
+            | Step::SetDesired(..)
+            | Step::SetCurrent(..)
+            | Step::PlaceInRollout(..)
+            | Step::Hold(_)
+            | Step::EndHold(_)
+            | Step::FinishRedeploy(_) => (3, "releases"),
+            Step::RecordDecision(_) => (4, "decisions"),
+            Step::CancelJob(..) | Step::WithdrawJob(..) => (5, "calling off"),
+            Step::CreateJob(_) => (6, "new jobs"),
         };
         broken.unless(last.0 <= phase, || format!("a step of {name} comes after one of {}", last.1));
         last = (phase, name);
         let (key, part) = match step {
             Step::CreateRelease(release) => (release.target, 1),
-            Step::SetCurrent(key, _) => (*key, 2),
-            Step::SetDesired(key, _) => (*key, 3),
+            Step::PlaceInRollout(id, _) => match look.releases.get(id) {
+                Some(release) => (release.target, 2),
+                None => continue,
+            },
+            Step::SetCurrent(key, _) => (*key, 3),
+            Step::Hold(hold) => (hold.target, 4),
+            Step::EndHold(key) | Step::FinishRedeploy(key) => (*key, 4),
+            Step::SetDesired(key, _) => (*key, 5),
             Step::CloseRelease(id, _) => match look.releases.get(id) {
-                Some(release) => (release.target, 4),
+                Some(release) => (release.target, 6),
                 None => continue,
             },
             Step::AttachTarget(_)
@@ -97,7 +118,9 @@ fn order(look: &Look<'_>, broken: &mut Broken) {
             | Step::RecordDecision(_)
             | Step::CreateJob(_)
             | Step::CancelJob(..)
-            | Step::WithdrawJob(..) => continue,
+            | Step::WithdrawJob(..)
+            | Step::SettleVerification(..)
+            | Step::Measure(_) => continue,
         };
         let before = within.insert(key, part).unwrap_or(0);
         broken.unless(before <= part, || {

@@ -449,7 +449,7 @@ fn jobs_that_are_called_off() {
     reports("version that is not ready stays in the queue", queued, |case| {
         case.set_status("v1", VersionStatus::Rejected);
     });
-    reports("all/gate holds a job that stays", queued, |case| {
+    reports("a rule or a freeze holds a job that stays", queued, |case| {
         let gate = &mut case.line(0).candidates[0].gates[0];
         gate.policy = "all".to_owned();
         gate.decision.answer = answer(Verdict::Deny, "no");
@@ -459,7 +459,7 @@ fn jobs_that_are_called_off() {
 #[test]
 fn gates() {
     reports("no rule was asked", fresh, |case| case.line(0).candidates.clear());
-    reports("a job starts that gate/gate holds", fresh, |case| {
+    reports("a job starts that a rule or a freeze holds", fresh, |case| {
         case.decision().answer = answer(Verdict::Wait(None), "no");
     });
     reports("has not every rule's word", fresh, |case| case.line(0).candidates[0].gates.clear());

@@ -16,3 +16,4 @@ mod retrying;
 mod sequencing;
 mod stability;
 mod targets;
+mod verifying;

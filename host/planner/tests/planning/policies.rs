@@ -6,8 +6,10 @@ use model::{
     Labels,
     approval::ApprovalDecision,
     decision::{GateAnswer, Verdict},
-    plugin::{Fault, FaultCode, Hooks, Scope},
-    question::{Answer, Ask, GateRequest, Question, RetryAnswer, RetryRequest, SequenceRequest, SequenceStep},
+    plugin::{FactKinds, Fault, FaultCode, Hooks, Scope},
+    question::{
+        Answer, Ask, GateRequest, Question, RetryAnswer, RetryRequest, SequenceRequest, SequenceStep, VerifyRequest,
+    },
     time::Timestamp,
 };
 
@@ -23,31 +25,50 @@ pub struct Native {
     pub name: &'static str,
     pub hooks: Hooks,
     pub scope: Scope,
+    pub facts: FactKinds,
     pub brain: Brain,
 }
+
+const FACTS: FactKinds = FactKinds {
+    approvals: true,
+    target_jobs: true,
+    version_history: false,
+    environment_progress: false,
+    dependencies: false,
+    rollout_position: false,
+};
+pub const VERIFY: Hooks = Hooks { gate: false, retry: false, sequence: false, verify: true };
 
 pub fn gate(name: &'static str, brain: impl Fn(&GateRequest) -> Answer + 'static) -> Native {
     let brain = move |question: &Question| match &question.ask {
         Ask::Gate(request) => brain(request),
-        Ask::Retry(_) | Ask::Sequence(_) => panic!("a gate is asked something else"),
+        Ask::Retry(_) | Ask::Sequence(_) | Ask::Verify(_) => panic!("a gate is asked something else"),
     };
-    Native { name, hooks: GATE, scope: Scope::Target, brain: Rc::new(brain) }
+    Native { name, hooks: GATE, scope: Scope::Target, facts: FACTS, brain: Rc::new(brain) }
 }
 
 pub fn retry(name: &'static str, brain: impl Fn(&RetryRequest, Timestamp) -> Answer + 'static) -> Native {
     let brain = move |question: &Question| match &question.ask {
         Ask::Retry(request) => brain(request, question.now),
-        Ask::Gate(_) | Ask::Sequence(_) => panic!("a retry is asked something else"),
+        Ask::Gate(_) | Ask::Sequence(_) | Ask::Verify(_) => panic!("a retry is asked something else"),
     };
-    Native { name, hooks: RETRY, scope: Scope::Target, brain: Rc::new(brain) }
+    Native { name, hooks: RETRY, scope: Scope::Target, facts: FACTS, brain: Rc::new(brain) }
 }
 
 pub fn sequence(name: &'static str, scope: Scope, brain: impl Fn(&SequenceRequest) -> Answer + 'static) -> Native {
     let brain = move |question: &Question| match &question.ask {
         Ask::Sequence(request) => brain(request),
-        Ask::Gate(_) | Ask::Retry(_) => panic!("a sequence is asked something else"),
+        Ask::Gate(_) | Ask::Retry(_) | Ask::Verify(_) => panic!("a sequence is asked something else"),
     };
-    Native { name, hooks: SEQUENCE, scope, brain: Rc::new(brain) }
+    Native { name, hooks: SEQUENCE, scope, facts: FACTS, brain: Rc::new(brain) }
+}
+
+pub fn verify(name: &'static str, brain: impl Fn(&VerifyRequest, Timestamp) -> Answer + 'static) -> Native {
+    let brain = move |question: &Question| match &question.ask {
+        Ask::Verify(request) => brain(request, question.now),
+        Ask::Gate(_) | Ask::Retry(_) | Ask::Sequence(_) => panic!("a verification is asked something else"),
+    };
+    Native { name, hooks: VERIFY, scope: Scope::Target, facts: FACTS, brain: Rc::new(brain) }
 }
 
 pub fn answer(verdict: Verdict, reason: &str) -> GateAnswer {

@@ -300,7 +300,12 @@ proptest! {
                 Standing::Detached => prop_assert!(!state.attached),
                 Standing::UpToDate => prop_assert_eq!(state.desired, state.current),
                 Standing::Failed | Standing::NoVersion => {}
-                Standing::Deploying | Standing::Blocked | Standing::Waiting | Standing::NoAgent => {
+                Standing::Deploying
+                | Standing::Verifying
+                | Standing::Blocked
+                | Standing::Held
+                | Standing::Waiting
+                | Standing::NoAgent => {
                     prop_assert!(false, "nothing is in the way, and {} is {:?}: {}", line.target.path(), line.standing, line.reason);
                 }
             }

@@ -10,6 +10,7 @@ use model::{
     question::Ask,
     release_target::TargetKey,
     report::{Report, TargetReport},
+    verification::Verified,
 };
 use planner::Outcome;
 
@@ -93,7 +94,14 @@ pub fn steps(world: &World, outcome: &Outcome) -> String {
                 (at(*key), format!("desired {}", to.map_or_else(|| "nothing".to_owned(), release)))
             }
             Step::SetCurrent(key, to) => (at(*key), format!("current {}", release(*to))),
-            Step::RecordDecision(_) => return None,
+            Step::RecordDecision(_)
+            | Step::SettleVerification(_, Verified::NotAsked, _)
+            | Step::PlaceInRollout(..)
+            | Step::Measure(_) => return None,
+            Step::SettleVerification(id, verified, _) => (job(*id).0, format!("{} {}", verified.name(), job(*id).1)),
+            Step::Hold(hold) => (at(hold.target), format!("hold on {}", release(hold.release))),
+            Step::EndHold(key) => (at(*key), "end the hold".to_owned()),
+            Step::FinishRedeploy(key) => (at(*key), "finish the redeploy".to_owned()),
             Step::CreateJob(job) => (at(job.target), format!("start {} #{}", release(job.release), job.attempt)),
             Step::CancelJob(id, reason) => (job(*id).0, format!("cancel {}: {reason}", job(*id).1)),
             Step::WithdrawJob(id, reason) => (job(*id).0, format!("withdraw {}: {reason}", job(*id).1)),
@@ -126,6 +134,7 @@ pub fn asked(world: &World) -> String {
                 let environment = request.environment.as_ref().map(|environment| environment.name.clone());
                 format!("{} at {}", request.candidate.tag, target.or(environment).unwrap_or_else(|| "all".to_owned()))
             }
+            Ask::Verify(request) => format!("verify {} at {}", request.version.tag, request.target.path()),
             Ask::Retry(request) => format!("retry {} at {}", request.version.tag, request.target.path()),
             Ask::Sequence(request) => {
                 format!("{} ready, {} running of {}", request.ready.len(), request.running.len(), request.targets)

@@ -6,12 +6,14 @@ use std::{
 };
 
 use model::{
-    Labels,
+    Json, Labels,
     approval::{Approval, ApprovalDecision},
     decision::Decision,
     deployment::Deployment,
     environment::Environment,
     event::NewEvent,
+    freeze::Freeze,
+    hold::Hold,
     id::{
         ApprovalId, DeploymentId, EnvironmentId, IdSource, JobAgentId, PluginId, PolicyId, ReleaseId, ResourceId,
         RuleId, SystemId, VersionId, WorkspaceId,
@@ -20,15 +22,18 @@ use model::{
     job_agent::{AgentType, JobAgent},
     job_state::{FinalStatus, JobState, JobStatus, Lease, LeaseToken},
     plan::{Plan, Step},
-    plugin::{Digest, FactKinds, Manifest, Plugin, PluginRef, Scope},
-    policy::{OnError, Policy, Rule, RuleKey, RuleMode},
-    question::Question,
+    plugin::{Digest, Manifest, Plugin, PluginRef, Scope},
+    policy::{OnError, Order, Policy, Rule, RuleKey, RuleMode},
+    question::{Dependency, Question},
+    redeploy::Redeploy,
     release::Release,
     release_target::{TargetKey, TargetState},
     report::{Report, TargetReport},
     resource::Resource,
+    skip::Skip,
     snapshot::Snapshot,
     time::Timestamp,
+    verification::Measurement,
     version::{Version, VersionStatus},
 };
 use planner::{Outcome, Pass, Turn};
@@ -62,6 +67,12 @@ pub struct World {
     pub releases: Vec<Release>,
     pub jobs: Vec<Job>,
     pub decisions: Vec<Decision>,
+    pub skips: Vec<Skip>,
+    pub freezes: Vec<Freeze>,
+    pub holds: Vec<Hold>,
+    pub redeploys: Vec<Redeploy>,
+    pub measurements: Vec<Measurement>,
+    pub dependencies: Vec<(ResourceId, Dependency)>,
     pub events: Vec<NewEvent>,
     /// Of the last time that the world came to rest.
     pub report: Report,
@@ -76,10 +87,23 @@ pub struct Draft {
     pub mode: RuleMode,
     pub on_error: OnError,
     pub scope: Option<Scope>,
+    pub any_of: Option<&'static str>,
+    pub applies_to_first: bool,
+    pub order: Order,
+    pub config: Json,
 }
 
-pub const fn rule(plugin: &'static str) -> Draft {
-    Draft { plugin, mode: RuleMode::Enforce, on_error: OnError::Block, scope: None }
+pub fn rule(plugin: &'static str) -> Draft {
+    Draft {
+        plugin,
+        mode: RuleMode::Enforce,
+        on_error: OnError::Block,
+        scope: None,
+        any_of: None,
+        applies_to_first: true,
+        order: Order::Newest,
+        config: json!({}),
+    }
 }
 
 impl World {
@@ -128,6 +152,12 @@ impl World {
             plugins: Vec::new(),
             brains: HashMap::new(),
             approvals: Vec::new(),
+            skips: Vec::new(),
+            freezes: Vec::new(),
+            holds: Vec::new(),
+            redeploys: Vec::new(),
+            measurements: Vec::new(),
+            dependencies: Vec::new(),
             targets: BTreeMap::new(),
             releases: Vec::new(),
             jobs: Vec::new(),
@@ -193,6 +223,7 @@ impl World {
             status: VersionStatus::Ready,
             created_at,
             received_at: self.now,
+            ready_at: Some(self.now),
             created_by: None,
         });
         id
@@ -218,7 +249,7 @@ impl World {
                 summary: String::new(),
                 hooks: native.hooks,
                 scope: native.scope,
-                facts: FactKinds { approvals: true, target_jobs: true, ..FactKinds::default() },
+                facts: native.facts,
                 config_schema: json!({}),
             },
             created_at: self.now,
@@ -232,12 +263,15 @@ impl World {
                 id: RuleId(self.ids.next(self.now)),
                 policy: id,
                 created_at: self.now,
-                key: RuleKey::Plugin,
+                key: if draft.plugin == "rollback" { RuleKey::Rollback } else { RuleKey::Plugin },
                 plugin: PluginRef { name: draft.plugin.to_owned(), range: semver::VersionReq::STAR },
-                config: json!({}),
+                config: draft.config.clone(),
                 mode: draft.mode,
                 on_error: draft.on_error,
                 scope: draft.scope,
+                any_of: draft.any_of.map(str::to_owned),
+                applies_to_first: draft.applies_to_first,
+                order: draft.order,
             })
         });
         let rules = rules.collect();
@@ -306,7 +340,11 @@ impl World {
             let named = state.is_some_and(|state| [state.desired, state.current].contains(&Some(release.id)));
             let running = self.jobs.iter().any(|job| job.release == release.id && job.state.ended_at().is_none());
             let newer = current.is_none_or(|current| age(by_id[&release.version]) > age(by_id[&version_of[&current]]));
-            release.closed.is_none() || named || running || newer
+            let held = self.holds.iter().any(|hold| hold.release == release.id);
+            let wanted = self.redeploys.iter().any(|redeploy| redeploy.release == release.id);
+            let open_elsewhere =
+                self.releases.iter().any(|other| other.version == release.version && other.closed.is_none());
+            release.closed.is_none() || named || running || newer || held || wanted || open_elsewhere
         };
         let releases: Vec<Release> = self.releases.iter().filter(read).cloned().collect();
         let jobs = self.jobs.iter().filter(|job| releases.iter().any(|release| release.id == job.release));
@@ -335,6 +373,12 @@ impl World {
             jobs: jobs.cloned().collect(),
             decisions: self.decisions.iter().filter(said).cloned().collect(),
             releases,
+            skips: self.skips.clone(),
+            freezes: self.freezes.iter().filter(|one| one.ends_at.is_none_or(|end| self.now < end)).cloned().collect(),
+            holds: self.holds.clone(),
+            redeploys: self.redeploys.clone(),
+            measurements: self.measurements.clone(),
+            dependencies: self.dependencies.clone(),
         }
     }
 
@@ -415,6 +459,24 @@ impl World {
                 self.decisions.retain(|one| key(one) != key(decision));
                 self.decisions.push(decision.clone());
             }
+            Step::SettleVerification(id, verified, seen) => {
+                let job = self.jobs.iter_mut().find(|job| job.id == *id).expect("a job");
+                job.verified = Some(*verified);
+                if !seen.is_empty() {
+                    job.message.clone_from(seen);
+                }
+            }
+            Step::Measure(measurement) => self.measurements.push(measurement.clone()),
+            Step::PlaceInRollout(id, place) => {
+                let release = self.releases.iter_mut().find(|release| release.id == *id).expect("a release");
+                release.rollout = Some(*place);
+            }
+            Step::Hold(hold) => {
+                self.holds.retain(|other| other.target != hold.target);
+                self.holds.push(hold.clone());
+            }
+            Step::EndHold(key) => self.holds.retain(|hold| hold.target != *key),
+            Step::FinishRedeploy(key) => self.redeploys.retain(|redeploy| redeploy.target != *key),
             Step::CreateJob(job) => self.jobs.push(job.clone()),
             Step::CancelJob(id, reason) | Step::WithdrawJob(id, reason) => {
                 let job = self.jobs.iter_mut().find(|job| job.id == *id).expect("a job");
