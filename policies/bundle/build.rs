@@ -2,6 +2,20 @@
 
 use std::{env, path::PathBuf};
 
+/// By name, as `BUNDLE` is.
+const PACKAGES: &[&str] = &[
+    "approval",
+    "cooldown",
+    "dependency",
+    "environment-progression",
+    "gradual-rollout",
+    "retry",
+    "sequence",
+    "verification",
+    "version-selector",
+    "window",
+];
+
 fn main() {
     let folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it for build scripts"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it for build scripts"));
@@ -10,7 +24,7 @@ fn main() {
     let wit = policies.parent().expect("policies/ has a parent").join("wit");
     let job = componentize::Job {
         workspace: policies,
-        units: componentize::Units::Packages(&["approval", "retry", "sequence"]),
+        units: componentize::Units::Packages(PACKAGES),
         inputs: &[&wit, &folder.join("build.rs")],
         out: &out,
         target: &componentize::nested_target(&out),

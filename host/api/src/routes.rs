@@ -87,8 +87,8 @@ const DEVELOPER: Needs = Needs::AnyOf(&[Role::Developer]);
 const APPROVER: Needs = Needs::AnyOf(&[Role::Approver]);
 const POLICY_AUTHOR: Needs = Needs::AnyOf(&[Role::PolicyAuthor]);
 const AGENT: Needs = Needs::AnyOf(&[Role::Agent]);
-/// Policy authors apply policies and nothing else; the handler says so of each document.
-const APPLY: Needs = Needs::AnyOf(&[Role::Admin, Role::PolicyAuthor]);
+/// Policy authors apply policies, operators freezes, and nothing else; the handler says so of each document.
+const APPLY: Needs = Needs::AnyOf(&[Role::Admin, Role::PolicyAuthor, Role::Operator]);
 const ADMIN: Needs = Needs::AnyOf(&[Role::Admin]);
 const EVERYBODY: Needs = Needs::Nothing;
 

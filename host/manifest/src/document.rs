@@ -5,9 +5,10 @@ use model::{
     job_agent::AgentType,
     limits::{JOB_DEADLINE_SECONDS_MAX, LEASE_SECONDS_MAX},
     names::{check_name, check_path_name},
+    time::Timestamp,
     wanted::{
-        FieldError, Wanted, WantedDeployment, WantedEnvironment, WantedJobAgent, WantedPolicy, WantedResource,
-        WantedSystem,
+        FieldError, Wanted, WantedDeployment, WantedEnvironment, WantedFreeze, WantedJobAgent, WantedPolicy,
+        WantedResource, WantedSystem,
     },
 };
 use selectors::Place;
@@ -18,7 +19,7 @@ use crate::{
 };
 
 /// The types of document there are, as they are written.
-pub const TYPES: &[&str] = &["System", "Resource", "JobAgent", "Environment", "Deployment", "Policy"];
+pub const TYPES: &[&str] = &["System", "Resource", "JobAgent", "Environment", "Deployment", "Policy", "Freeze"];
 
 /// Reads one document. Pointers of errors are relative to it.
 ///
@@ -42,6 +43,7 @@ pub fn from_json(document: &Json) -> Result<Wanted, Vec<FieldError>> {
         "Environment" => environment(&mut fields),
         "Deployment" => deployment(&mut fields),
         "Policy" => policy(&mut fields),
+        "Freeze" => freeze(&mut fields),
         other => return Err(at("/type", unknown("type", other, TYPES))),
     };
     let errors = fields.finish();
@@ -112,4 +114,21 @@ fn policy(fields: &mut Fields<'_>) -> Wanted {
         rules: rule::rules(fields),
         metadata: fields.labels("metadata"),
     })
+}
+
+fn freeze(fields: &mut Fields<'_>) -> Wanted {
+    let (name, selector) = (fields.name("name", check_name), fields.selector("selector", Place::Policy));
+    let (start, end) = (fields.instant("start"), fields.instant("end"));
+    check_span(fields, start, end);
+    let reason = fields.required_text("reason", "why nothing may start");
+    Wanted::Freeze(WantedFreeze { name, selector, start, end, reason })
+}
+
+/// A freeze that ends before it begins would freeze nothing.
+pub(crate) fn check_span(fields: &mut Fields<'_>, start: Option<Timestamp>, end: Option<Timestamp>) {
+    if let (Some(start), Some(end)) = (start, end)
+        && end <= start
+    {
+        fields.error("end", format!("{end} is not after the start ({start})"));
+    }
 }

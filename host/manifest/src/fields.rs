@@ -5,6 +5,7 @@ use model::{
     Json, Labels,
     limits::NAME_BYTES_MAX,
     names::{check_label_count, check_label_value, check_name, check_text},
+    time::{ParseTimestampError, Timestamp},
     wanted::FieldError,
 };
 use selectors::{Place, Selector, suggest::nearest};
@@ -65,6 +66,34 @@ impl<'a> Fields<'a> {
             self.error(field, message);
         }
         Some(name.to_owned())
+    }
+
+    /// A name, or null where that says something else than nothing.
+    pub(crate) fn nullable_name(&mut self, field: &'static str) -> Option<Option<String>> {
+        let null = self.object.get(field).is_some_and(Json::is_null);
+        let name = self.optional_name(field);
+        if null { Some(None) } else { name.map(Some) }
+    }
+
+    /// Text for people that must be there and say something.
+    pub(crate) fn required_text(&mut self, field: &'static str, what: &str) -> String {
+        let missing = self.take(field).is_none();
+        let text = self.text(field);
+        if missing || (self.string_is(field) && text.trim().is_empty()) {
+            self.error(field, format!("is {}, expected {what}", if missing { "missing" } else { "empty" }));
+        }
+        text
+    }
+
+    fn string_is(&self, field: &str) -> bool {
+        self.object.get(field).is_some_and(Json::is_string)
+    }
+
+    /// An instant in RFC 3339.
+    pub(crate) fn instant(&mut self, field: &'static str) -> Option<Timestamp> {
+        let text = self.string(field)?;
+        let instant: Result<Timestamp, ParseTimestampError> = text.parse();
+        instant.map_err(|error| self.error(field, error.to_string())).ok()
     }
 
     /// Text for people; empty when absent.

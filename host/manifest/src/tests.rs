@@ -4,7 +4,7 @@ use model::{
     job_agent::AgentType,
     limits::{LABEL_VALUE_BYTES_MAX, NAME_BYTES_MAX, RULES_PER_POLICY_MAX},
     plugin::Scope,
-    policy::{OnError, RuleKey, RuleMode},
+    policy::{OnError, Order, RuleKey, RuleMode},
     wanted::{Wanted, WantedPolicy, WantedRule},
 };
 use proptest::prelude::*;
@@ -42,12 +42,17 @@ name: prod-approval
 selector: environment.name == 'prod'
 rules:
   - anyApproval: {minApprovals: 1}
+---
+type: Freeze
+name: sale
+end: 2026-12-01T00:00:00+01:00
+reason: the sale
 ";
     let documents = parse_yaml("all.yaml", text).expect("all right");
     let types: Vec<&str> = documents.iter().map(|document| document.wanted.type_name()).collect();
     assert_eq!(types, TYPES);
     let lines: Vec<u64> = documents.iter().map(|document| document.line).collect();
-    assert_eq!(lines, [2, 5, 7, 9, 15, 24]);
+    assert_eq!(lines, [2, 5, 7, 9, 15, 24, 30]);
 
     let Wanted::Resource(resource) = &documents[1].wanted else { panic!("a resource") };
     assert_eq!((resource.name.as_str(), resource.version.as_str()), ("c1", "v1"));
@@ -63,6 +68,10 @@ rules:
     assert_eq!(deployment.job_deadline_seconds, Some(600));
     let Wanted::Policy(policy) = &documents[5].wanted else { panic!("a policy") };
     assert_eq!((policy.priority, policy.enabled, policy.rules.len()), (0, true, 1));
+
+    let Wanted::Freeze(freeze) = &documents[6].wanted else { panic!("a freeze") };
+    assert_eq!((freeze.selector.as_str(), freeze.start), ("true", None));
+    assert_eq!(freeze.end.map(|end| end.to_string()).as_deref(), Some("2026-11-30T23:00:00.000Z"));
 
     // What is sent is what was written, and it reads the same on the other side.
     for document in &documents {
@@ -91,6 +100,25 @@ fn a_rule_is_one_key_and_what_stands_beside_or_inside_it() {
     assert_eq!((rule.mode, rule.on_error, rule.scope), (RuleMode::Audit, OnError::Allow, Some(Scope::Environment)));
     assert_eq!(policy(inside), Ok(rule));
 
+    for (written, any_of, applies_to_first) in [
+        (json!({"retry": {}, "anyOf": "x", "appliesToFirst": false}), Some("x"), false),
+        (json!({"retry": {"anyOf": "x"}}), Some("x"), true),
+        (json!({"deploymentWindow": {}}), Some("windows"), false),
+        (json!({"deploymentWindow": {"allowWindow": true, "appliesToFirst": true}}), Some("windows"), true),
+        (json!({"deploymentWindow": {"allowWindow": false}}), None, false),
+        (json!({"deploymentWindow": {}, "anyOf": null}), None, false),
+        (json!({"deploymentWindow": {"anyOf": null}}), None, false),
+        (json!({"deploymentWindow": {"allowWindow": false}, "anyOf": "calm"}), Some("calm"), false),
+        (json!({"versionCooldown": {"intervalSeconds": 1}}), None, false),
+        (json!({"gradualRollout": {"timeScaleInterval": 1}}), None, false),
+        (json!({"environmentProgression": {}}), None, true),
+    ] {
+        let rule = policy(written.clone()).expect("right");
+        assert_eq!((rule.any_of.as_deref(), rule.applies_to_first), (any_of, applies_to_first), "{written}");
+        let config = rule.config.as_object().expect("an object");
+        assert!(!config.contains_key("anyOf") && !config.contains_key("appliesToFirst"), "{written}");
+    }
+
     // A sequence has a mode of its own.
     let rule = policy(json!({"releaseSequencing": {"mode": "parallel", "scope": "deployment"}, "mode": "audit"}))
         .expect("right");
@@ -107,13 +135,56 @@ fn a_rule_is_one_key_and_what_stands_beside_or_inside_it() {
 }
 
 #[test]
+fn a_sequence_says_which_version_goes_next() {
+    use Order::{Newest, Queue};
+    for (written, order, config) in [
+        (json!({"releaseSequencing": {}}), Newest, json!({})),
+        (json!({"releaseSequencing": {"order": "queue"}}), Queue, json!({"order": "queue"})),
+        (json!({"releaseSequencing": {"order": "newest"}}), Newest, json!({"order": "newest"})),
+        (json!({"releaseSequencing": {"mode": "parallel"}}), Queue, json!({"mode": "parallel"})),
+        (json!({"releaseSequencing": {}, "order": "queue"}), Queue, json!({"order": "queue"})),
+        (json!({"plugin": {"name": "x"}, "order": "queue"}), Queue, json!({})),
+        (json!({"plugin": {"name": "x", "config": {"order": "queue"}}}), Newest, json!({"order": "queue"})),
+        (json!({"retry": {}}), Newest, json!({})),
+    ] {
+        let rule = policy(written.clone()).expect("right");
+        assert_eq!((rule.order, rule.config), (order, config), "{written}");
+    }
+}
+
+#[test]
+fn a_rollback_is_checked_here() {
+    let rule = policy(json!({"rollback": {"window": 2, "mode": "audit"}})).expect("right");
+    assert_eq!((rule.key, rule.plugin.to_string().as_str()), (RuleKey::Rollback, "rollback@*"));
+    assert_eq!((rule.mode, rule.config), (RuleMode::Audit, json!({"window": 2})));
+    let written = json!({"rollback": {"windw": 1, "onJobFailed": 1, "scope": "target"}, "anyOf": "x"});
+    let pointers: Vec<String> = policy(written).expect_err("wrong").into_iter().map(|(pointer, _)| pointer).collect();
+    let expected = ["/rollback/windw", "/rollback/onJobFailed", "/rollback/scope", "/anyOf"];
+    assert_eq!(pointers, expected.map(|pointer| format!("/rules/0{pointer}")));
+}
+
+#[test]
 fn what_is_wrong_with_a_rule() {
     for (rule, pointer, expected) in [
         (json!("anyApproval"), "/rules/0", "expected a rule with one of `anyApproval`"),
         (json!({}), "/rules/0", "names no rule"),
         (json!({"mode": "audit"}), "/rules/0", "names no rule"),
         (json!({"anyAproval": {}}), "/rules/0/anyAproval", "did you mean `anyApproval`?"),
+        (json!({"anyOf": "x", "order": "queue"}), "/rules/0", "names no rule"),
         (json!({"retry": {}, "anyApproval": {}}), "/rules/0", "both `anyApproval` and `retry`"),
+        (json!({"retry": {}, "anyOf": ""}), "/rules/0/anyOf", "is empty"),
+        (json!({"retry": {}, "anyOf": true}), "/rules/0/anyOf", "write it in quotes"),
+        (json!({"retry": {"anyOf": "a"}, "anyOf": null}), "/rules/0/anyOf", "expected it once"),
+        (json!({"retry": {}, "appliesToFirst": "no"}), "/rules/0/appliesToFirst", "expected true or false"),
+        (json!({"retry": {}, "order": "queue"}), "/rules/0/order", "unknown field `order`"),
+        (json!({"plugin": {"name": "x"}, "order": "oldest"}), "/rules/0/order", "expected one of `newest`, `queue`"),
+        (
+            json!({"releaseSequencing": {"order": "queue"}, "order": "newest"}),
+            "/rules/0/order",
+            "beside `releaseSequencing` and inside it",
+        ),
+        (json!({"rollback": {}, "onError": "allow"}), "/rules/0/onError", "means nothing for `rollback`"),
+        (json!({"rollback": {"window": -1}}), "/rules/0/rollback/window", "not a number of versions"),
         (json!({"retry": {}, "onerror": "block"}), "/rules/0/onerror", "did you mean `onError`?"),
         (json!({"retry": [1]}), "/rules/0/retry", "expected an object, found a list"),
         (json!({"retry": {}, "mode": "dry"}), "/rules/0/mode", "expected one of `enforce`, `audit`"),
@@ -181,6 +252,21 @@ fn what_is_wrong_with_a_document() {
         (json!({"type": "Deployment", "name": "x", "jobDeadlineSeconds": -1}), "/jobDeadlineSeconds", "from 1 to"),
         (json!({"type": "Deployment", "name": "x", "jobAgentConfig": "a"}), "/jobAgentConfig", "expected an object"),
         (json!({"type": "Resource", "identifier": "x"}), "/kind", "is missing"),
+        (json!({"type": "Freeze", "name": "x"}), "/reason", "is missing, expected why nothing may start"),
+        (json!({"type": "Freeze", "name": "x", "reason": " "}), "/reason", "is empty"),
+        (json!({"type": "Freeze", "name": "x", "reason": 1}), "/reason", "write it in quotes"),
+        (json!({"type": "Freeze", "name": "x", "reason": "y", "start": "1h"}), "/start", "expected RFC 3339"),
+        (
+            json!({"type": "Freeze", "name": "x", "reason": "y", "start": "2026-03-02T08:00:00Z",
+                   "end": "2026-03-02T09:00:00+01:00"}),
+            "/end",
+            "is not after the start (2026-03-02T08:00:00.000Z)",
+        ),
+        (
+            json!({"type": "Freeze", "name": "x", "reason": "y", "selector": "version.tag == ''"}),
+            "/selector",
+            "version",
+        ),
         (json!({"type": "Resource", "identifier": "x", "kind": "y", "labels": {}}), "/labels", "unknown field"),
     ] {
         let errors = from_json(&document).expect_err("wrong");

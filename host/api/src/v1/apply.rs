@@ -42,8 +42,8 @@ const ERRORS_MAX: usize = 100;
     "dryRun": false
 }))]
 pub(crate) struct Apply {
-    /// Each has a `type` (System, Resource, JobAgent, Environment, Deployment, Policy) and that type's fields. Their
-    /// order does not matter; one wrong document changes nothing.
+    /// Each has a `type` (System, Resource, JobAgent, Environment, Deployment, Policy, Freeze) and that type's fields.
+    /// Their order does not matter; one wrong document changes nothing.
     #[schema(value_type = Vec<Object>, max_items = 20000)]
     documents: Vec<Json>,
     /// Says what would change, and changes nothing.
@@ -96,7 +96,7 @@ impl From<Applied> for ApplyResult {
 
 /// Makes what the documents say be there: all of them or none.
 ///
-/// A policy author may apply policies only.
+/// A policy author may apply policies only, an operator freezes only.
 #[utoipa::path(post, path = "/api/v1/workspaces/{ws}/apply", tag = "apply", operation_id = "apply",
     params(Ws, ("idempotency-key" = Option<String>, Header, description = "Carried out once in 24 hours.")),
     request_body = Apply,
@@ -143,11 +143,12 @@ fn read(documents: &[Json]) -> Result<Vec<Wanted>, Problem> {
     if errors.is_empty() { Ok(wanted) } else { Err(Problem::of_fields(Code::InvalidContent, errors)) }
 }
 
-/// Policies are a policy author's; everything else is an admin's.
+/// Policies are a policy author's, freezes an operator's; everything else is an admin's.
 fn check_roles(caller: &Caller, wanted: &[Wanted]) -> Result<(), Problem> {
     for (index, wanted) in wanted.iter().enumerate() {
         let needed = match wanted {
             Wanted::Policy(_) => Role::PolicyAuthor,
+            Wanted::Freeze(_) => Role::Operator,
             Wanted::System(_)
             | Wanted::Resource(_)
             | Wanted::JobAgent(_)

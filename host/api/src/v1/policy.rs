@@ -10,7 +10,9 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::wire::{Entity, Id, Listed, Name, OnErrorName, Paging, RuleModeName, ScopeName, Time, Ws, listed};
+use super::wire::{
+    Entity, Id, Listed, Name, OnErrorName, OrderName, Paging, RuleModeName, ScopeName, Time, Ws, listed,
+};
 use crate::{
     app::App,
     extract::{Auth, PathId, PathText, Query},
@@ -36,7 +38,8 @@ pub(crate) struct Policy {
     pub created_at: Time,
 }
 
-/// One plugin with one configuration. Exactly one of the four keys is there.
+/// One plugin with one configuration. Exactly one of the keys that name a rule is there: `plugin`, or that of a rule
+/// that ships.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PolicyRule {
@@ -45,14 +48,38 @@ pub(crate) struct PolicyRule {
     pub on_error: OnErrorName,
     /// In place of the plugin's own scope.
     pub scope: Option<ScopeName>,
+    /// Joined by or with the rules of its targets that have the same; without it, by and.
+    #[schema(example = "windows")]
+    pub any_of: Option<String>,
+    /// Whether it holds a target that runs nothing yet.
+    pub applies_to_first: bool,
+    /// For a sequence: which of several versions goes next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderName>,
     pub created_at: Time,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = json!({"minApprovals": 1}))]
     pub any_approval: Option<AnyJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub retry: Option<AnyJson>,
+    pub deployment_window: Option<AnyJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version_cooldown: Option<AnyJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version_selector: Option<AnyJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub environment_progression: Option<AnyJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gradual_rollout: Option<AnyJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deployment_dependency: Option<AnyJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_sequencing: Option<AnyJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry: Option<AnyJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<AnyJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollback: Option<AnyJson>,
     /// `name`, `version` (a range) and `config`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin: Option<AnyJson>,
@@ -81,20 +108,41 @@ impl From<&Rule> for PolicyRule {
             mode: rule.mode.into(),
             on_error: rule.on_error.into(),
             scope: rule.scope.map(Into::into),
+            any_of: rule.any_of.clone(),
+            applies_to_first: rule.applies_to_first,
+            order: None,
             created_at: rule.created_at.into(),
             any_approval: None,
-            retry: None,
+            deployment_window: None,
+            version_cooldown: None,
+            version_selector: None,
+            environment_progression: None,
+            gradual_rollout: None,
+            deployment_dependency: None,
             release_sequencing: None,
+            retry: None,
+            verification: None,
+            rollback: None,
             plugin: None,
         };
         let config = rule.config.clone();
         match rule.key {
             RuleKey::AnyApproval => wire.any_approval = Some(config),
-            RuleKey::Retry => wire.retry = Some(config),
+            RuleKey::DeploymentWindow => wire.deployment_window = Some(config),
+            RuleKey::VersionCooldown => wire.version_cooldown = Some(config),
+            RuleKey::VersionSelector => wire.version_selector = Some(config),
+            RuleKey::EnvironmentProgression => wire.environment_progression = Some(config),
+            RuleKey::GradualRollout => wire.gradual_rollout = Some(config),
+            RuleKey::DeploymentDependency => wire.deployment_dependency = Some(config),
+            // Its configuration says the order already.
             RuleKey::ReleaseSequencing => wire.release_sequencing = Some(config),
+            RuleKey::Retry => wire.retry = Some(config),
+            RuleKey::Verification => wire.verification = Some(config),
+            RuleKey::Rollback => wire.rollback = Some(config),
             RuleKey::Plugin => {
                 let (name, range) = (&rule.plugin.name, rule.plugin.range.to_string());
                 wire.plugin = Some(json!({"name": name, "version": range, "config": config}));
+                wire.order = Some(rule.order.into());
             }
         }
         wire

@@ -18,7 +18,7 @@ use model::{
     job_agent::AgentType,
     job_state::JobStatus,
     plugin::{FaultCode, Scope},
-    policy::{OnError, RuleMode},
+    policy::{OnError, Order, RuleMode},
     release::Closed,
     release_target::TargetKey,
     report::Standing,
@@ -137,6 +137,8 @@ names! {
     RuleModeName = RuleMode of [RuleMode::Enforce, RuleMode::Audit];
     /// What a rule that cannot answer means.
     OnErrorName = OnError of [OnError::Block, OnError::Allow];
+    /// Which of several versions goes next.
+    OrderName = Order of [Order::Newest, Order::Queue];
     /// How far one answer reaches.
     ScopeName = Scope of Scope::ALL;
     /// What a gate says.

@@ -2,7 +2,7 @@
 
 use model::{Json, job::JobKind, job_state::JobStatus, wanted::FieldError};
 
-use super::{object, parse_duration};
+use super::{duration, object};
 use crate::fields::{Fields, unknown};
 
 /// What becomes of the jobs that match.
@@ -75,15 +75,6 @@ fn matching(item: &Json, pointer: &str) -> Result<Match, Vec<FieldError>> {
         return Err(errors);
     }
     Ok(Match { deployment, environment, resource, version, attempt, kind })
-}
-
-fn duration(fields: &mut Fields<'_>, field: &'static str) -> Option<i64> {
-    let text = fields.string(field)?;
-    let millis = parse_duration(text);
-    if millis.is_none() {
-        fields.error(field, format!("`{text}` is not a duration such as 90s, 5m, 2h or 1d"));
-    }
-    millis
 }
 
 fn outcome(fields: &mut Fields<'_>) -> Outcome {

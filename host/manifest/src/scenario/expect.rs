@@ -22,6 +22,8 @@ pub struct Expectation {
     pub running: Option<u64>,
     /// The first rule that does not let the newest ready version go.
     pub blocked_by: Expected<String>,
+    /// Whether a rollback holds the target where it is.
+    pub held: Option<bool>,
     /// A regular expression on why the target stands where it is.
     pub reason: Option<String>,
     /// When time alone may change something.
@@ -76,6 +78,7 @@ pub(super) fn expectation(item: &Json, pointer: &str, start: Timestamp) -> Resul
         jobs: count(&mut fields, "jobs"),
         running: count(&mut fields, "running"),
         blocked_by: nullable(&mut fields, object, "blockedBy", "a rule, a plugin's name or null", text),
+        held: fields.boolean("held"),
         reason: fields.string("reason").map(str::to_owned),
         next_evaluation: nullable(
             &mut fields,

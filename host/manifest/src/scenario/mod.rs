@@ -6,6 +6,7 @@
 mod agent;
 mod duration;
 mod expect;
+mod person;
 mod step;
 
 use model::{Json, time::Timestamp, wanted::FieldError, wanted::Wanted};
@@ -19,10 +20,11 @@ use crate::{
 pub use agent::{AgentRule, Match, Outcome};
 pub use duration::parse_duration;
 pub use expect::{Expectation, Expected, Targets};
-pub use step::{Action, Report, Word};
+pub use person::{By, Bypass, Cancelled, Deletable, Reach, RuleName};
+pub use step::{Action, Measured, Report, Word};
 
 /// A scenario.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// When it begins.
     pub start: Timestamp,
@@ -39,7 +41,7 @@ pub struct Scenario {
 }
 
 /// One step.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// When.
     pub at: Timestamp,
@@ -131,6 +133,16 @@ fn moment(fields: &mut Fields<'_>, field: &'static str, start: Timestamp) -> Opt
     }
 }
 
+/// How long, such as `90s`, in milliseconds.
+fn duration(fields: &mut Fields<'_>, field: &'static str) -> Option<i64> {
+    let text = fields.string(field)?;
+    let millis = parse_duration(text);
+    if millis.is_none() {
+        fields.error(field, format!("`{text}` is not a duration such as 90s, 5m, 2h or 1d"));
+    }
+    millis
+}
+
 fn documents(item: &Json, pointer: &str) -> Result<Wanted, Vec<FieldError>> {
     from_json(item).map_err(|errors| {
         let at = |error: FieldError| FieldError { pointer: format!("{pointer}{}", error.pointer), ..error };
@@ -164,3 +176,6 @@ fn items<T>(
 fn object<'a>(item: &'a Json, pointer: &str, what: &str) -> Result<&'a serde_json::Map<String, Json>, Vec<FieldError>> {
     item.as_object().ok_or_else(|| vec![FieldError { pointer: pointer.to_owned(), message: expected(what, item) }])
 }
+
+#[cfg(test)]
+mod tests;

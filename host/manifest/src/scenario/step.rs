@@ -5,19 +5,26 @@ use model::{
     job_state::JobStatus,
     time::Timestamp,
     version::VersionStatus,
-    wanted::{FieldError, Wanted},
+    wanted::{FieldError, Wanted, WantedFreeze},
 };
 use serde_json::Map;
 
-use super::{documents, expect, expect::Expectation, items, moment, object};
+use super::{By, Bypass, Cancelled, Deletable, documents, expect, expect::Expectation, items, moment, object, person};
 use crate::fields::{Fields, expected, unknown};
 use model::names::check_name;
 
 /// What happens.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// What should be there is made so.
     Apply(Vec<Wanted>),
+    /// What is there is taken away.
+    Delete {
+        /// What it is.
+        what: Deletable,
+        /// Its name.
+        name: String,
+    },
     /// CI reports a version.
     Version {
         /// Of which deployment.
@@ -48,6 +55,72 @@ pub enum Action {
     Approve(Word),
     /// A person rejects.
     Reject(Word),
+    /// A person withdraws what was said of a version in an environment.
+    Revoke(Word),
+    /// A person bypasses a rule.
+    Skip {
+        /// Which rule, for which version, where.
+        bypass: Bypass,
+        /// Who, and why.
+        by: By,
+        /// When it ends by itself.
+        expires: Option<Timestamp>,
+    },
+    /// A person takes such a bypass back.
+    Unskip {
+        /// Which.
+        bypass: Bypass,
+        /// Who.
+        by: By,
+    },
+    /// A person calls something off.
+    Cancel {
+        /// What.
+        cancelled: Cancelled,
+        /// Who, and why.
+        by: By,
+    },
+    /// A person wants a version started again on a target.
+    Redeploy {
+        /// Which target.
+        target: String,
+        /// The version's tag; what should run there when absent.
+        version: Option<String>,
+        /// Who, and why.
+        by: By,
+    },
+    /// A person goes back to an earlier version, and the target is held there.
+    Rollback {
+        /// Which target.
+        target: String,
+        /// The version's tag; the last good one before what runs there when absent.
+        version: Option<String>,
+        /// Who, and why.
+        by: By,
+    },
+    /// A person ends a hold.
+    Resume {
+        /// Which target.
+        target: String,
+        /// Who, and why.
+        by: By,
+    },
+    /// Nothing may start where the selector matches.
+    Freeze {
+        /// Where, when and why.
+        freeze: WantedFreeze,
+        /// Who.
+        user: String,
+    },
+    /// A freeze is lifted.
+    Unfreeze {
+        /// Its name.
+        name: String,
+        /// Who, and why.
+        by: By,
+    },
+    /// A metric of a target's latest job was measured.
+    Measure(Measured),
     /// An agent reports on a target's latest job.
     Report(Report),
     /// The lease of a target's latest job runs out: its agent is not heard of until then.
@@ -91,8 +164,39 @@ pub struct Report {
     pub stale: bool,
 }
 
-const ACTIONS: &[&str] =
-    &["apply", "version", "versionStatus", "approve", "reject", "report", "expireLease", "restart", "expect"];
+/// A measurement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Of which target's latest job.
+    pub target: String,
+    /// Which metric.
+    pub metric: String,
+    /// What was seen, or why nothing could be.
+    pub value: Result<Json, String>,
+}
+
+const ACTIONS: &[&str] = &[
+    "apply",
+    "delete",
+    "version",
+    "versionStatus",
+    "approve",
+    "reject",
+    "revoke",
+    "skip",
+    "unskip",
+    "report",
+    "expireLease",
+    "cancel",
+    "redeploy",
+    "rollback",
+    "resume",
+    "freeze",
+    "unfreeze",
+    "measure",
+    "restart",
+    "expect",
+];
 
 pub(super) fn step(item: &Json, pointer: &str, start: Timestamp) -> Result<(Timestamp, Action), Vec<FieldError>> {
     let object = object(item, pointer, "a step with `at` and an action")?;
@@ -110,7 +214,7 @@ pub(super) fn step(item: &Json, pointer: &str, start: Timestamp) -> Result<(Time
             Some(name) => {
                 // A restart has nothing to say: `restart:` and `restart: {}` are both right.
                 let value = fields.take(name).cloned().unwrap_or(Json::Object(Map::new()));
-                action(name, &value, &fields.pointer_to(name), start)
+                action(name, &value, &fields.pointer_to(name), start, at.unwrap_or(start))
             }
             None => {
                 let message = unknown("action", name, ACTIONS);
@@ -139,7 +243,13 @@ pub(super) fn step(item: &Json, pointer: &str, start: Timestamp) -> Result<(Time
     }
 }
 
-fn action(name: &str, value: &Json, pointer: &str, start: Timestamp) -> Result<Action, Vec<FieldError>> {
+fn action(
+    name: &str,
+    value: &Json,
+    pointer: &str,
+    start: Timestamp,
+    now: Timestamp,
+) -> Result<Action, Vec<FieldError>> {
     match name {
         "apply" => apply(value, pointer),
         "expect" => expect::expectation(value, pointer, start).map(|found| Action::Expect(Box::new(found))),
@@ -150,6 +260,17 @@ fn action(name: &str, value: &Json, pointer: &str, start: Timestamp) -> Result<A
                 "versionStatus" => version_status(&mut fields),
                 "approve" => Action::Approve(word(&mut fields)),
                 "reject" => Action::Reject(word(&mut fields)),
+                "revoke" => Action::Revoke(word(&mut fields)),
+                "delete" => person::delete(&mut fields),
+                "skip" => person::skip(&mut fields, start),
+                "unskip" => person::unskip(&mut fields),
+                "cancel" => person::cancel(&mut fields)?,
+                "redeploy" => person::redeploy(&mut fields),
+                "rollback" => person::rollback(&mut fields),
+                "resume" => person::resume(&mut fields),
+                "freeze" => person::freeze(&mut fields, start, now),
+                "unfreeze" => person::unfreeze(&mut fields),
+                "measure" => measure(&mut fields, value),
                 "report" => report(&mut fields),
                 "expireLease" => Action::ExpireLease { target: fields.name("target", check_name) },
                 _ => Action::Restart,
@@ -227,4 +348,27 @@ fn report(fields: &mut Fields<'_>) -> Action {
         }
     };
     Action::Report(Report { target, status, message, stale })
+}
+
+fn measure(fields: &mut Fields<'_>, written: &Json) -> Action {
+    let (target, metric) = (fields.name("target", check_name), fields.name("metric", check_name));
+    fields.take("value");
+    // Null is a value that can be measured.
+    let value = written.get("value").cloned();
+    let error = fields.string("error").map(str::to_owned);
+    let value = match (value, error) {
+        (Some(value), None) => Ok(value),
+        (None, Some(error)) => Err(error),
+        (Some(_), Some(_)) => {
+            fields.error("error", "stands beside `value`, expected one of the two");
+            Ok(Json::Null)
+        }
+        (None, None) => {
+            if fields.take("error").is_none() {
+                fields.error("value", "is missing, expected what was measured (or `error`: why nothing could be)");
+            }
+            Ok(Json::Null)
+        }
+    };
+    Action::Measure(Measured { target, metric, value })
 }
