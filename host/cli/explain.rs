@@ -112,7 +112,7 @@ fn in_zones(data: &Json, path: &str, rule: Option<&str>, viewer: &TimeZone) -> S
     let Ok(at) = text(data, path).parse::<Timestamp>() else { return shown };
     let mut add = |zone: TimeZone| {
         // Minutes are what people plan by, and what is UTC is there already.
-        let local = at.to_zoned(zone);
+        let local = at.to_zoned_datetime(zone);
         if local.offset().seconds() != 0 {
             let local = format!("{}", local.strftime("%a %H:%M %Z"));
             if !shown.contains(&local) {

@@ -87,6 +87,10 @@ pub async fn run(settings: &Settings, arguments: Serve) -> Result<()> {
         let (engine, shutdown) = (engine.clone(), shutdown.clone());
         async move { engine.run(shutdown).await }
     });
+    let measuring = tokio::spawn({
+        let (engine, shutdown) = (engine.clone(), shutdown.clone());
+        async move { engine.run_measuring(shutdown).await }
+    });
     let sweeping = tokio::spawn({
         let (dispatch, shutdown) = (dispatch.clone(), shutdown.clone());
         async move { dispatch.run(shutdown).await }
@@ -100,7 +104,7 @@ pub async fn run(settings: &Settings, arguments: Serve) -> Result<()> {
     // Also when the listener failed: then the rest has nobody to work for.
     shutdown.cancel();
     let stopping = async {
-        for part in [planning, sweeping] {
+        for part in [planning, measuring, sweeping] {
             if let Err(error) = part.await {
                 tracing::error!(%error, "a part of the server broke off");
             }

@@ -86,6 +86,9 @@ const VIEWER: Needs = Needs::AnyOf(&[Role::Viewer]);
 const DEVELOPER: Needs = Needs::AnyOf(&[Role::Developer]);
 const APPROVER: Needs = Needs::AnyOf(&[Role::Approver]);
 const POLICY_AUTHOR: Needs = Needs::AnyOf(&[Role::PolicyAuthor]);
+const OPERATOR: Needs = Needs::AnyOf(&[Role::Operator]);
+/// An agent reports what it measured; so may whoever watches what it deployed.
+const MEASURES: Needs = Needs::AnyOf(&[Role::Agent, Role::Operator]);
 const AGENT: Needs = Needs::AnyOf(&[Role::Agent]);
 /// Policy authors apply policies, operators freezes, and nothing else; the handler says so of each document.
 const APPLY: Needs = Needs::AnyOf(&[Role::Admin, Role::PolicyAuthor, Role::Operator]);
@@ -149,6 +152,17 @@ fn of_planning_and_work() -> Vec<Route> {
         route!(VIEWER, Nothing, [], v1::release_target::list),
         route!(VIEWER, Nothing, [], v1::release_target::state),
         route!(VIEWER, Nothing, [], v1::explain::explain),
+        route!(OPERATOR, Json, [Conflict], v1::steer::roll_back),
+        route!(OPERATOR, Json, [Conflict], v1::steer::resume),
+        route!(DEVELOPER, Json, [Conflict], v1::steer::redeploy),
+        route!(OPERATOR, Json, [Conflict], v1::steer::cancel),
+        route!(MEASURES, Json, [Conflict], v1::steer::measure),
+        route!(OPERATOR, Json, [], v1::skip::create),
+        route!(OPERATOR, Json, [], v1::skip::create_of_freeze),
+        route!(OPERATOR, Nothing, [], v1::skip::remove),
+        route!(VIEWER, Nothing, [], v1::freeze::list),
+        route!(OPERATOR, Nothing, [], v1::freeze::lift),
+        route!(POLICY_AUTHOR, Nothing, [], v1::policy::delete),
         route!(VIEWER, Nothing, [], v1::decision::list),
         route!(VIEWER, Nothing, [], v1::release::list),
         route!(VIEWER, Nothing, [], v1::release::get),

@@ -14,7 +14,7 @@ use model::{
     version::Version,
 };
 
-use crate::{SimulateError, agent, names, world::World};
+use crate::{SimulateError, agent, names, people, world::World};
 
 /// Does what a step says. A command that the server refuses is the file's fault; what it does to a late report is not.
 pub(crate) async fn perform(world: &World, action: &Action, line: u64) -> Result<(), SimulateError> {
@@ -43,6 +43,17 @@ pub(crate) async fn perform(world: &World, action: &Action, line: u64) -> Result
         }
         Action::Approve(word) => say(world, word, ApprovalDecision::Approved, line).await?,
         Action::Reject(word) => say(world, word, ApprovalDecision::Rejected, line).await?,
+        Action::Revoke(_)
+        | Action::Delete { .. }
+        | Action::Skip { .. }
+        | Action::Unskip { .. }
+        | Action::Cancel { .. }
+        | Action::Redeploy { .. }
+        | Action::Rollback { .. }
+        | Action::Resume { .. }
+        | Action::Freeze { .. }
+        | Action::Unfreeze { .. }
+        | Action::Measure(_) => people::perform(world, action, line).await?,
         Action::Report(report) => {
             let job = latest_job(world, &report.target, line).await?;
             let token = if report.stale { LeaseToken(0) } else { token_of(world, &job, line).await? };
@@ -78,13 +89,18 @@ async fn say(world: &World, word: &Word, decision: ApprovalDecision, line: u64) 
     Ok(())
 }
 
-async fn find_deployment(world: &World, name: &str, line: u64) -> Result<Deployment, SimulateError> {
+pub(crate) async fn find_deployment(world: &World, name: &str, line: u64) -> Result<Deployment, SimulateError> {
     let mut tx = world.store.read("simulate.find").await?;
     let found = store::deployment::by_name(&mut tx, world.workspace.id, name).await?;
     found.ok_or_else(|| missing(line, "deployment", name))
 }
 
-async fn find_version(world: &World, deployment: &str, tag: &str, line: u64) -> Result<Version, SimulateError> {
+pub(crate) async fn find_version(
+    world: &World,
+    deployment: &str,
+    tag: &str,
+    line: u64,
+) -> Result<Version, SimulateError> {
     let deployment = find_deployment(world, deployment, line).await?;
     let mut tx = world.store.read("simulate.find").await?;
     let found = store::version::by_tag(&mut tx, deployment.id, tag).await?;
@@ -98,7 +114,7 @@ pub(crate) async fn find_target(world: &World, path: &str, line: u64) -> Result<
     found.ok_or_else(|| missing(line, "target", path))
 }
 
-async fn latest_job(world: &World, target: &str, line: u64) -> Result<Job, SimulateError> {
+pub(crate) async fn latest_job(world: &World, target: &str, line: u64) -> Result<Job, SimulateError> {
     let key = find_target(world, target, line).await?;
     let mut tx = world.store.read("simulate.find").await?;
     let found = store::release_target::get(&mut tx, world.workspace.id, key).await?;
@@ -127,6 +143,6 @@ async fn token_of(world: &World, job: &Job, line: u64) -> Result<LeaseToken, Sim
     }
 }
 
-fn missing(line: u64, what: &str, name: &str) -> SimulateError {
+pub(crate) fn missing(line: u64, what: &str, name: &str) -> SimulateError {
     SimulateError::Step { line, message: format!("there is no {what} `{name}` by then") }
 }

@@ -122,6 +122,8 @@ fn one(
     compare("current", text(&expectation.current), tag(&report.current));
     let latest = report.latest_job.as_ref().map(|(_, _, _, status)| status.name().to_owned());
     compare("latestJob", wanted(&expectation.latest_job, |status| status.name().to_owned()), latest);
+    let held = |held: bool| held.to_string();
+    compare("held", expectation.held.map(|wanted| Some(held(wanted))), Some(held(report.hold.is_some())));
     compare("blockedBy", text(&expectation.blocked_by), blocked_by(report));
     let next = report.next_evaluation.map(|at| at.to_string());
     compare("nextEvaluation", wanted(&expectation.next_evaluation, ToString::to_string), next);
@@ -149,13 +151,15 @@ fn sum(key: &'static str, wanted: Option<u64>, found: u64, faults: &mut Vec<Faul
     }
 }
 
-/// The first rule that does not let the newest ready version go; or the sequence that holds one that every rule lets go.
+/// What holds the newest ready version first: a freeze, a rollback, a rule; or the sequence that holds one that every rule lets go.
 fn blocked_by(report: &TargetReport) -> Option<String> {
-    let gate = report.candidates.first().and_then(|newest| newest.blocked_by());
-    match gate {
-        Some(gate) => Some(gate.decision.rule_label.clone()),
-        None if report.standing == Standing::Waiting => Some("sequence".to_owned()),
-        None => None,
+    let newest = report.candidates.first();
+    let block = newest.and_then(|newest| newest.blocks.first());
+    match (block, newest.and_then(|newest| newest.blocked_by())) {
+        (Some(block), _) => Some(block.kind.name().to_owned()),
+        (None, Some(gate)) => Some(gate.decision.rule_label.clone()),
+        (None, None) if report.standing == Standing::Waiting => Some("sequence".to_owned()),
+        (None, None) => None,
     }
 }
 

@@ -10,6 +10,7 @@ mod agent;
 mod expectations;
 mod line;
 mod names;
+mod people;
 mod play;
 mod world;
 

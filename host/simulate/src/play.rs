@@ -68,7 +68,8 @@ impl Play<'_> {
         loop {
             let (_, swept) = world.dispatch.sweep().await?;
             let planned = world.engine.next_due_at().await?;
-            let due = earliest(earliest(swept, planned), self.agents.next_due_at());
+            let measured = world.engine.next_measurement_due_at().await?;
+            let due = earliest(earliest(swept, planned), earliest(measured, self.agents.next_due_at()));
             match due.filter(|due| *due <= end) {
                 Some(due) => world.clock.set(due),
                 None => {
@@ -84,6 +85,7 @@ impl Play<'_> {
     async fn settle(&mut self, world: &World) -> Result<(), SimulateError> {
         loop {
             world.dispatch.sweep().await?;
+            world.engine.measure_due().await?;
             world.engine.settle().await?;
             if !self.agents.work(world, &self.scenario.agent).await? {
                 break;

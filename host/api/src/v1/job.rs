@@ -11,7 +11,8 @@ use store::job::{Filter, NamedJob};
 use utoipa::{IntoParams, ToSchema};
 
 use super::wire::{
-    Entity, Id, JobKindName, JobStatusName, Listed, Named, ResourceRef, TargetKeyText, Time, VersionRef, Ws, listed,
+    Entity, Id, IntentName, JobKindName, JobStatusName, Listed, Named, ResourceRef, TargetKeyText, Time, VerifiedName,
+    VersionRef, Ws, listed,
 };
 use crate::{
     app::App,
@@ -37,6 +38,10 @@ pub(crate) struct Job {
     #[schema(example = 1)]
     pub attempt: u32,
     pub status: JobStatusName,
+    /// Why it was made.
+    pub intent: IntentName,
+    /// What became of its verification; null while that is open.
+    pub verified: Option<VerifiedName>,
     /// The last thing said of it.
     pub message: String,
     /// What the outside system calls it.
@@ -71,6 +76,8 @@ impl From<NamedJob> for Job {
             named;
         Self {
             id: job.id.0,
+            intent: job.intent.into(),
+            verified: job.verified.map(Into::into),
             release_id: job.release.0,
             target_key: job.target.to_string(),
             deployment: Named { id: job.target.deployment.0, name: deployment_name },

@@ -149,6 +149,18 @@ impl From<&Rule> for PolicyRule {
     }
 }
 
+/// Deletes a policy with its rules: what they held is free. What they said stays on record.
+#[utoipa::path(delete, path = "/api/v1/workspaces/{ws}/policies/{id}", tag = "policies",
+    operation_id = "deletePolicy", params(Ws, Id), responses((status = 204, description = "It is gone.")))]
+pub(crate) async fn delete(
+    State(app): State<App>,
+    Auth(caller): Auth,
+    PathId(id): PathId<PolicyId>,
+) -> Result<StatusCode, Problem> {
+    app.engine.delete_policy(&caller, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// Every policy, by name.
 #[utoipa::path(get, path = "/api/v1/workspaces/{ws}/policies", tag = "policies", operation_id = "listPolicies",
     params(Ws, Paging), responses((status = 200, description = "A page of the list.", body = Listed<Policy>)))]
