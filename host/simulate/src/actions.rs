@@ -93,8 +93,7 @@ async fn find_version(world: &World, deployment: &str, tag: &str, line: u64) -> 
 
 pub(crate) async fn find_target(world: &World, path: &str, line: u64) -> Result<TargetKey, SimulateError> {
     let mut tx = world.store.read("simulate.find").await?;
-    let targets = names::targets(&mut tx, world.workspace.id).await?;
-    let found = targets.into_iter().find(|(found, _)| found == path).map(|(_, key)| key);
+    let found = names::find(&mut tx, world.workspace.id, path).await?;
     found.ok_or_else(|| missing(line, "target", path))
 }
 

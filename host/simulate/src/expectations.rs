@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use manifest::scenario::{Expectation, Expected, Targets};
 use model::{
     event::EventKind,
+    id::DeploymentId,
     job_state::JobStatus,
-    limits::PAGE_MAX,
     release_target::TargetKey,
     report::{Standing, TargetReport},
 };
@@ -14,6 +14,10 @@ use regex::Regex;
 use store::Page;
 
 use crate::{SimulateError, actions::find_target, line::Fault, names, world::World};
+
+/// Statuses of jobs that somebody works on.
+const WORKED_ON: [Option<JobStatus>; 3] =
+    [Some(JobStatus::Triggered), Some(JobStatus::InProgress), Some(JobStatus::ActionRequired)];
 
 /// Events so far, by target.
 #[derive(Default)]
@@ -36,17 +40,33 @@ impl Seen {
     }
 }
 
-/// What was found of one target.
-struct Found {
-    path: String,
-    report: TargetReport,
-    jobs: u64,
-    running: u64,
+/// What is said of deployments at the present instant: one pass over each says it of all its targets.
+#[derive(Default)]
+pub(crate) struct Reports {
+    known: HashMap<DeploymentId, HashMap<TargetKey, TargetReport>>,
+}
+
+impl Reports {
+    /// Something happened.
+    pub fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    async fn of(&mut self, world: &World, key: TargetKey, line: u64) -> Result<Option<&TargetReport>, SimulateError> {
+        if !self.known.contains_key(&key.deployment) {
+            let report = world.engine.report(world.workspace.id, key.deployment).await;
+            let report = report.map_err(|error| SimulateError::Step { line, message: error.to_string() })?;
+            let lines = report.into_iter().flat_map(|report| report.targets);
+            self.known.insert(key.deployment, lines.map(|line| (line.target.key, line)).collect());
+        }
+        Ok(self.known.get(&key.deployment).and_then(|lines| lines.get(&key)))
+    }
 }
 
 /// What the expectation is about, and what of it does not hold.
 pub(crate) async fn check(
     world: &World,
+    reports: &mut Reports,
     seen: &Seen,
     expectation: &Expectation,
     line: u64,
@@ -57,15 +77,27 @@ pub(crate) async fn check(
         let fault = Fault { key: "targets", expected: "at least one target".into(), found: "none".into() };
         return Ok((label, vec![fault]));
     }
-    let mut found = Vec::new();
-    for (path, key) in targets {
-        found.push(look(world, path, key, line).await?);
+    for (path, key) in &targets {
+        let report = reports.of(world, *key, line).await?;
+        let report = report
+            .ok_or_else(|| SimulateError::Step { line, message: format!("target `{path}` is not there any more") })?;
+        one(seen, expectation, path, report, line, &mut faults)?;
     }
-    for found in &found {
-        one(seen, expectation, found, line, &mut faults)?;
+    let mut tx = world.store.read("simulate.jobs").await?;
+    for (key, wanted, statuses) in
+        [("jobs", expectation.jobs, &[None][..]), ("running", expectation.running, &WORKED_ON[..])]
+    {
+        let Some(wanted) = wanted else { continue };
+        let mut found = 0;
+        for (target, status) in targets.iter().flat_map(|(_, key)| statuses.iter().map(move |status| (*key, *status))) {
+            let filter = store::job::Filter { target: Some(target), status, ..store::job::Filter::default() };
+            let page = Page { limit: 1, offset: 0 };
+            found += store::job::list(&mut tx, world.workspace.id, filter, page).await?.total;
+        }
+        if found != wanted {
+            faults.push(Fault { key, expected: wanted.to_string(), found: found.to_string() });
+        }
     }
-    sum("jobs", expectation.jobs, found.iter().map(|found| found.jobs).sum(), &mut faults);
-    sum("running", expectation.running, found.iter().map(|found| found.running).sum(), &mut faults);
     Ok((label, faults))
 }
 
@@ -87,29 +119,14 @@ async fn targets(
     }
 }
 
-async fn look(world: &World, path: String, key: TargetKey, line: u64) -> Result<Found, SimulateError> {
-    let refused = |error: engine::CommandError| SimulateError::Step { line, message: error.to_string() };
-    let report = world.engine.explain(world.workspace.id, key).await.map_err(refused)?;
-    let report = report
-        .ok_or_else(|| SimulateError::Step { line, message: format!("target `{path}` is not there any more") })?;
-    let mut tx = world.store.read("simulate.jobs").await?;
-    let filter = store::job::Filter { target: Some(key), ..store::job::Filter::default() };
-    let page = Page { limit: PAGE_MAX, offset: 0 };
-    let jobs = store::job::list(&mut tx, world.workspace.id, filter, page).await?;
-    let works =
-        |status: JobStatus| matches!(status, JobStatus::Triggered | JobStatus::InProgress | JobStatus::ActionRequired);
-    let running = jobs.items.iter().filter(|named| works(named.job.state.status())).count();
-    Ok(Found { path, report, jobs: jobs.total, running: u64::try_from(running).unwrap_or(u64::MAX) })
-}
-
 fn one(
     seen: &Seen,
     expectation: &Expectation,
-    found: &Found,
+    path: &str,
+    report: &TargetReport,
     line: u64,
     faults: &mut Vec<Fault>,
 ) -> Result<(), SimulateError> {
-    let report = &found.report;
     let tag =
         |version: &Option<std::sync::Arc<model::version::Version>>| version.as_ref().map(|version| version.tag.clone());
     let mut compare = |key: &'static str, wanted: Option<Option<String>>, found: Option<String>| {
@@ -133,7 +150,7 @@ fn one(
         }
     }
     if let Some(kinds) = &expectation.events {
-        let all = seen.kinds.get(&found.path).map_or(&[][..], Vec::as_slice);
+        let all = seen.kinds.get(path).map_or(&[][..], Vec::as_slice);
         let mut rest = all.iter();
         if !kinds.iter().all(|kind| rest.any(|seen| seen == kind)) {
             let names = |kinds: &[EventKind]| kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
@@ -141,12 +158,6 @@ fn one(
         }
     }
     Ok(())
-}
-
-fn sum(key: &'static str, wanted: Option<u64>, found: u64, faults: &mut Vec<Fault>) {
-    if let Some(wanted) = wanted.filter(|wanted| *wanted != found) {
-        faults.push(Fault { key, expected: wanted.to_string(), found: found.to_string() });
-    }
 }
 
 /// The first rule that does not let the newest ready version go; or the sequence that holds one that every rule lets go.
