@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use clap::Args;
+use jiff::{Timestamp, tz::TimeZone};
 use serde_json::Value as Json;
 
 use crate::{
@@ -34,11 +35,11 @@ pub async fn run(client: &Client, format: Format, arguments: Explain) -> Result<
     if let (Some(tag), Some(candidates)) = (&arguments.version, report["candidates"].as_array_mut()) {
         candidates.retain(|candidate| candidate["version"]["tag"] == tag.as_str());
     }
-    output::print(format, &report, || render(&report, arguments.version.as_deref()))
+    output::print(format, &report, || render(&report, arguments.version.as_deref(), &TimeZone::system()))
 }
 
 /// The report as text.
-fn render(report: &Json, only: Option<&str>) -> String {
+fn render(report: &Json, only: Option<&str>, viewer: &TimeZone) -> String {
     let mut out = format!(
         "{}/{}/{}: {}\n",
         text(report, "deployment.name"),
@@ -56,8 +57,8 @@ fn render(report: &Json, only: Option<&str>) -> String {
     line("current", text(report, "current.tag"));
     line("desired", text(report, "desired.tag"));
     line("job", latest_job(report));
-    line("next look", instant(report, "nextEvaluation"));
-    let candidates = report["candidates"].as_array().map(Vec::as_slice).unwrap_or_default();
+    line("next look", in_zones(report, "nextEvaluation", None, viewer));
+    let candidates = items(report, "candidates");
     if candidates.is_empty()
         && let Some(tag) = only
     {
@@ -65,11 +66,20 @@ fn render(report: &Json, only: Option<&str>) -> String {
     }
     for candidate in candidates {
         let _ = writeln!(out, "\nversion {}", text(candidate, "version.tag"));
-        let gates = candidate["gates"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let rows = gates.iter().map(gate).collect();
+        for block in items(candidate, "blocks") {
+            let until = in_zones(block, "until", None, viewer);
+            let until = if until == "-" { String::new() } else { format!(" (until {until})") };
+            let _ = writeln!(out, "  {}: {}{until}", text(block, "kind"), text(block, "reason"));
+        }
+        let rows = items(candidate, "gates").iter().map(|one| gate(one, viewer)).collect();
         let table = output::table(&["POLICY", "RULE", "VERDICT", "REASON"], rows, "no rule has a say");
         for row in table.lines() {
             let _ = writeln!(out, "  {row}");
+        }
+        for skip in items(candidate, "skips") {
+            let until = in_zones(skip, "expiresAt", None, viewer);
+            let until = if until == "-" { "until it is removed".to_owned() } else { format!("until {until}") };
+            let _ = writeln!(out, "  skip {} of {}, {until}: {}", text(skip, "id"), text(skip, "user"), text(skip, "reason"));
         }
     }
     out.trim_end().to_owned()
@@ -86,7 +96,32 @@ pub fn latest_job(target: &Json) -> String {
     format!("{tag} {}, attempt {}", text(job, "status").replace('_', " "), text(job, "attempt"))
 }
 
-fn gate(gate: &Json) -> Vec<String> {
+fn items<'a>(of: &'a Json, list: &str) -> &'a [Json] {
+    of[list].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// An instant as everybody knows it, as the rule's zone knows it, and as the reader's does.
+fn in_zones(data: &Json, path: &str, rule: Option<&str>, viewer: &TimeZone) -> String {
+    let mut shown = instant(data, path);
+    let Ok(at) = text(data, path).parse::<Timestamp>() else { return shown };
+    let mut add = |zone: TimeZone| {
+        // Minutes are what people plan by, and what is UTC is there already.
+        let local = at.to_zoned(zone);
+        if local.offset().seconds() != 0 {
+            let local = format!("{}", local.strftime("%a %H:%M %Z"));
+            if !shown.contains(&local) {
+                let _ = write!(shown, " = {local}");
+            }
+        }
+    };
+    if let Some(zone) = rule.and_then(|zone| TimeZone::get(zone).ok()) {
+        add(zone);
+    }
+    add(viewer.clone());
+    shown
+}
+
+fn gate(gate: &Json, viewer: &TimeZone) -> Vec<String> {
     let mut verdict = text(gate, "verdict");
     if gate["mode"] == "audit" {
         verdict.push_str(" (audit)");
@@ -95,11 +130,18 @@ fn gate(gate: &Json) -> Vec<String> {
     if gate["fault"].is_string() {
         let _ = write!(reason, " [{}]", text(gate, "fault"));
     }
-    let until = instant(gate, "nextEvaluation");
-    if until != "-" {
-        let _ = write!(reason, " (until {until})");
+    let zone = gate["timezone"].as_str();
+    for (field, word) in [("nextEvaluation", "until"), ("validUntil", "good until")] {
+        let at = in_zones(gate, field, zone, viewer);
+        if at != "-" {
+            let _ = write!(reason, " ({word} {at})");
+        }
     }
-    vec![text(gate, "policy"), text(gate, "rule"), verdict, reason]
+    let mut rule = text(gate, "rule");
+    if let Some(group) = gate["anyOf"].as_str() {
+        let _ = write!(rule, " (any of {group})");
+    }
+    vec![text(gate, "policy"), rule, verdict, reason]
 }
 
 #[cfg(test)]
@@ -118,24 +160,29 @@ mod tests {
             "candidates": [{"version": {"tag": "v2"}, "gates": [
                 {"policy": "prod-approval", "rule": "anyApproval", "verdict": "wait", "mode": "enforce",
                  "reason": "1 of 2 approvals", "nextEvaluation": null, "fault": null},
-                {"policy": "windows", "rule": "hours", "verdict": "deny", "mode": "audit",
+                {"policy": "windows", "rule": "hours", "verdict": "deny", "mode": "audit", "anyOf": "windows",
+                 "timezone": "America/New_York",
                  "reason": "it ran too long", "nextEvaluation": "2026-03-02T08:00:00.000Z", "fault": "eval_timeout"},
-            ]}],
+            ], "blocks": [{"kind": "freeze", "reason": "holidays", "until": null}],
+            "skips": [{"id": "1", "user": "ann", "reason": "outage", "expiresAt": "2026-03-02T09:00:00.000Z"}]}],
         });
+        let berlin = TimeZone::get("Europe/Berlin").expect("a zone");
         assert_eq!(
-            render(&report, None),
+            render(&report, None, &berlin),
             "\
 site/prod/prod-eu: up to date
   reason    1 of 2 approvals
   current   v1
   desired   v1
   job       v1 in progress, attempt 2
-  next look 2026-03-02T08:00:00Z
+  next look 2026-03-02T08:00:00Z = Mon 09:00 CET
 
 version v2
-  POLICY         RULE         VERDICT       REASON
-  prod-approval  anyApproval  wait          1 of 2 approvals
-  windows        hours        deny (audit)  it ran too long [eval_timeout] (until 2026-03-02T08:00:00Z)"
+  freeze: holidays
+  POLICY         RULE                    VERDICT       REASON
+  prod-approval  anyApproval             wait          1 of 2 approvals
+  windows        hours (any of windows)  deny (audit)  it ran too long [eval_timeout] (until 2026-03-02T08:00:00Z = Mon 03:00 EST = Mon 09:00 CET)
+  skip 1 of ann, until 2026-03-02T09:00:00Z = Mon 10:00 CET: outage"
         );
     }
 
@@ -143,6 +190,6 @@ version v2
     fn a_version_that_is_not_looked_at_is_said_to_be_so() {
         let report = json!({"deployment": {"name": "a"}, "environment": {"name": "b"}, "resource": {"identifier": "c"},
             "standing": "no_version", "reason": "no version is ready", "candidates": []});
-        assert!(render(&report, Some("v9")).contains("version v9 is not looked at here"));
+        assert!(render(&report, Some("v9"), &TimeZone::UTC).contains("version v9 is not looked at here"));
     }
 }

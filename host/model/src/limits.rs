@@ -60,6 +60,8 @@ pub const PLUGIN_REASON_BYTES_MAX: usize = 4096;
 pub const PLUGIN_LOG_BYTES_MAX: usize = 4096;
 /// Log of one question, lines.
 pub const PLUGIN_LOG_LINES_MAX: usize = 64;
+/// Metrics of one verification rule; each is a client's call, again and again.
+pub const METRICS_MAX: usize = 1000;
 
 /// A rule that did not answer in time is asked again after this at the earliest, seconds: a busy machine is no reason to
 /// wait for the next change.

@@ -11,7 +11,7 @@ use model::{
     environment::Environment,
     id::{ApprovalId, DeploymentId, EnvironmentId, PolicyId, RuleId, Uuid, VersionId, WorkspaceId},
     plugin::{Digest, PluginRef},
-    policy::{OnError, Rule, RuleKey, RuleMode},
+    policy::{OnError, Order, Rule, RuleKey, RuleMode},
     question::{Answer, Ask, GateRequest, Intent, Question},
     time::Timestamp,
     version::{Version, VersionStatus},
@@ -59,6 +59,7 @@ fn question(digest: Digest) -> Question {
         status: VersionStatus::Ready,
         created_at: NOW,
         received_at: NOW,
+        ready_at: Some(NOW),
         created_by: Some("carol".into()),
     };
     let deployment = Deployment {
@@ -94,6 +95,9 @@ fn question(digest: Digest) -> Question {
         mode: RuleMode::Enforce,
         on_error: OnError::Block,
         scope: None,
+        any_of: None,
+        applies_to_first: true,
+        order: Order::Newest,
     };
     let request = GateRequest {
         intent: Intent::Automatic,
@@ -104,6 +108,9 @@ fn question(digest: Digest) -> Question {
         approvals: Some(Arc::from(approvals())),
         target_jobs: None,
         version_history: None,
+        environment_progress: None,
+        dependencies: None,
+        rollout_position: None,
     };
     Question { digest, now: NOW, rule: Arc::new(rule), ask: Ask::Gate(Box::new(request)) }
 }

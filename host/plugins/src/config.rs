@@ -35,7 +35,7 @@ pub struct Limits {
     pub call: Duration,
     /// Fuel of one question: exact, and so the same on every machine.
     pub call_fuel: u64,
-    /// Wall time of starting, `describe` and `validate`.
+    /// Wall time of starting, `describe`, `validate` and `probes`.
     pub start: Duration,
     /// Fuel of the same.
     pub start_fuel: u64,

@@ -78,7 +78,7 @@ impl Failure<'_> {
     fn at(&self, evaluating: FaultCode, starting: FaultCode, message: &str) -> Fault {
         match self.phase {
             Phase::Evaluate => self.say(evaluating, message),
-            Phase::Start | Phase::Describe | Phase::Validate => self.say(starting, message),
+            Phase::Start | Phase::Describe | Phase::Validate | Phase::Probes => self.say(starting, message),
         }
     }
 

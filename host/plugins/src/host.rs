@@ -8,6 +8,7 @@ use std::{
 use model::{
     Json,
     plugin::{ConfigError, Digest, Fault, FaultCode, Manifest},
+    question::Probe,
     time::Timestamp,
 };
 use sha2::{Digest as _, Sha256};
@@ -134,6 +135,16 @@ impl Host {
         let loaded = self.loaded(digest).ok_or_else(|| not_loaded(digest))?;
         let (shared, config) = (Arc::clone(&self.shared), config.clone());
         self.on_worker(move || Live::start(&shared, &loaded, Timestamp::from_millis(0))?.validate(&config)).await
+    }
+
+    /// What is to be measured for a rule of this configuration, each metric once.
+    ///
+    /// # Errors
+    /// The component is not loaded, has no verify hook, or failed.
+    pub async fn probes(&self, digest: Digest, config: &Json) -> Result<Vec<Probe>, Fault> {
+        let loaded = self.loaded(digest).ok_or_else(|| not_loaded(digest))?;
+        let (shared, config) = (Arc::clone(&self.shared), config.clone());
+        self.on_worker(move || Live::start(&shared, &loaded, Timestamp::from_millis(0))?.probes(&config)).await
     }
 
     /// A session for one planning pass. Its instances live until it is dropped.

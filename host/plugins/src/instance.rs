@@ -9,7 +9,7 @@ use std::{
 use model::{
     Json,
     plugin::{ConfigError, Fault, FaultCode, Manifest},
-    question::{Answer, Ask, Question},
+    question::{Answer, Ask, Probe, Question},
     time::Timestamp,
 };
 use wasmtime::Store;
@@ -30,20 +30,21 @@ pub(crate) enum Phase {
     Start,
     Describe,
     Validate,
+    Probes,
     Evaluate,
 }
 
 impl Phase {
     pub(crate) const fn fuel(self, limits: &Limits) -> u64 {
         match self {
-            Self::Start | Self::Describe | Self::Validate => limits.start_fuel,
+            Self::Start | Self::Describe | Self::Validate | Self::Probes => limits.start_fuel,
             Self::Evaluate => limits.call_fuel,
         }
     }
 
     pub(crate) const fn time(self, limits: &Limits) -> Duration {
         match self {
-            Self::Start | Self::Describe | Self::Validate => limits.start,
+            Self::Start | Self::Describe | Self::Validate | Self::Probes => limits.start,
             Self::Evaluate => limits.call,
         }
     }
@@ -53,6 +54,7 @@ impl Phase {
             Self::Start => "starting",
             Self::Describe => "describing itself",
             Self::Validate => "validating a configuration",
+            Self::Probes => "saying what to measure",
             Self::Evaluate => "answering",
         }
     }
@@ -103,6 +105,15 @@ impl Live {
         }
     }
 
+    /// What the host is to measure for a rule of this configuration.
+    pub(crate) fn probes(&mut self, config: &Json) -> Result<Vec<Probe>, Fault> {
+        let hook = self.exports.verify.clone().ok_or_else(|| self.no_hook("verify"))?;
+        let config = config.to_string();
+        let said = self.call(Phase::Probes, |store| hook.call_probes(store, &config))?;
+        let reader = Reader { policy: &self.policy, now: self.store.data().now, limits: &self.shared.limits };
+        reader.probes(said.map_err(|message| reader.error(&message))?)
+    }
+
     /// Answers one question.
     pub(crate) fn answer(&mut self, question: &Question) -> Result<Answer, Fault> {
         let state = self.store.data_mut();
@@ -130,6 +141,12 @@ impl Live {
                 let said = self.call(Phase::Evaluate, |store| hook.call_plan(store, &request))?;
                 let steps = said.map_err(|message| reader.error(&message))?;
                 reader.sequence(ask, steps).map(Answer::Sequence)
+            }
+            Ask::Verify(ask) => {
+                let hook = self.exports.verify.clone().ok_or_else(|| self.no_hook("verify"))?;
+                let request = v1::requests::verify(now, rule, ask);
+                let said = self.call(Phase::Evaluate, |store| hook.call_assess(store, &request))?;
+                reader.verify(said.map_err(|message| reader.error(&message))?).map(Answer::Verify)
             }
         }
     }

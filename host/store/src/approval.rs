@@ -2,7 +2,7 @@
 
 use model::{
     approval::{Approval, ApprovalDecision},
-    id::{DeploymentId, VersionId, WorkspaceId},
+    id::{DeploymentId, EnvironmentId, VersionId, WorkspaceId},
     time::Timestamp,
 };
 use sqlx::FromRow;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::{
     StoreError, Tx,
     row::{Place, names, text},
-    tx::{all, one},
+    tx::{all, one, run},
 };
 
 // The teams of today are those of the user's newest key that is still good.
@@ -42,7 +42,9 @@ const OF_DEPLOYMENT: &str = select!(
     "of_deployment",
     "JOIN versions v ON v.id = a.version_id WHERE a.workspace_id = $2 AND v.deployment_id = $3"
 );
-pub(crate) const ALL: &[&str] = &[PUT, FOR_VERSION, OF_DEPLOYMENT];
+const REMOVE: &str = "-- approval.remove
+DELETE FROM approvals WHERE version_id = $1 AND environment_id = $2 AND user_name = $3";
+pub(crate) const ALL: &[&str] = &[PUT, REMOVE, FOR_VERSION, OF_DEPLOYMENT];
 
 /// Writes a person's word in place of what the same person said before of the same version and environment.
 /// Gives it as it stands: with the first one's id.
@@ -63,6 +65,16 @@ pub async fn put(tx: &mut Tx, approval: &Approval) -> Result<Approval, StoreErro
     )?;
     let id = row.map_or(approval.id, |row| row.id.into());
     Ok(Approval { id, ..approval.clone() })
+}
+
+/// Takes back what a person said of a version in an environment; false when there is no such word.
+pub async fn remove(
+    tx: &mut Tx,
+    version: VersionId,
+    environment: EnvironmentId,
+    user: &str,
+) -> Result<bool, StoreError> {
+    Ok(run!(tx, REMOVE, version.0, environment.0, text(user))? > 0)
 }
 
 /// Approvals of a version, by time.

@@ -1,11 +1,13 @@
 //! Jobs. What may become of one is the model's to say; here a state goes into its columns and comes back whole.
 
 use model::{
-    id::{JobAgentId, JobId, WorkspaceId},
+    id::{JobAgentId, JobId, ReleaseId, VersionId, WorkspaceId},
     job::{Job, JobKind},
     job_state::{JobState, JobStatus, Lease, LeaseToken},
+    question::Intent,
     release_target::TargetKey,
     time::Timestamp,
+    verification::Verified,
 };
 use sqlx::FromRow;
 use uuid::Uuid;
@@ -28,7 +30,7 @@ macro_rules! select {
             "  j.version_id, j.kind, j.agent_id, j.attempt, j.available_at, j.priority, j.lease_seconds,\n",
             "  j.deadline_seconds, j.config, j.context, j.external_id, j.links, j.message, j.created_at,\n",
             "  j.updated_at, j.status, j.offers, j.lease_token, j.lease_holder, j.lease_since, j.lease_until,\n",
-            "  j.started_at, j.ended_at, j.cancel_requested_at\nFROM jobs j ",
+            "  j.started_at, j.ended_at, j.cancel_requested_at, j.intent, j.verified\nFROM jobs j ",
             $($rest),+
         )
     };
@@ -43,7 +45,7 @@ macro_rules! select_named {
             "  j.version_id, j.kind, j.agent_id, j.attempt, j.available_at, j.priority, j.lease_seconds,\n",
             "  j.deadline_seconds, j.config, j.context, j.external_id, j.links, j.message, j.created_at,\n",
             "  j.updated_at, j.status, j.offers, j.lease_token, j.lease_holder, j.lease_since, j.lease_until,\n",
-            "  j.started_at, j.ended_at, j.cancel_requested_at,\n",
+            "  j.started_at, j.ended_at, j.cancel_requested_at, j.intent, j.verified,\n",
             "  d.name AS deployment_name, e.name AS environment_name, r.identifier AS resource_identifier,\n",
             "  r.name AS resource_name, v.tag AS version_tag\n",
             "FROM jobs j JOIN deployments d ON d.id = j.deployment_id JOIN environments e ON e.id = j.environment_id\n",
@@ -87,10 +89,10 @@ const INSERT: Many = Many {
 INSERT INTO jobs (id, workspace_id, release_id, deployment_id, environment_id, resource_id, version_id, kind, agent_id,
   attempt, available_at, priority, lease_seconds, deadline_seconds, config, context, external_id, links, message,
   created_at, updated_at, status, offers, lease_token, lease_holder, lease_since, lease_until, started_at, ended_at,
-  cancel_requested_at)
+  cancel_requested_at, intent, verified)
 VALUES ",
     fixed: 0,
-    columns: 30,
+    columns: 32,
     tail: " ON CONFLICT DO NOTHING RETURNING id",
 };
 const SAVE: Many = Many {
@@ -111,14 +113,42 @@ pub(crate) const SAVE_TYPES: &[&str] = &[
     "uuid", "int8", "text", "text", "text", "int8", "text", "int8", "int8", "text", "int8", "int8", "int8", "int8",
     "int8",
 ];
-pub(crate) const ALL: &[&str] = &[GET, GET_NAMED, LIST, COUNT, FOR_PLANNING, LEASE_ON_TARGET];
+// Settled once, and only of what has ended.
+const SETTLE: Many = Many {
+    sql: "-- job.settle_verification
+WITH s(job, outcome, seen, at) AS (VALUES ",
+    fixed: 0,
+    columns: 4,
+    tail: ")
+UPDATE jobs SET verified = s.outcome, updated_at = s.at,
+  message = CASE WHEN s.seen = '' THEN jobs.message ELSE s.seen END
+FROM s WHERE jobs.id = s.job AND jobs.verified IS NULL AND jobs.ended_at IS NOT NULL
+RETURNING id",
+};
+/// What SETTLE's binds are on PostgreSQL.
+pub(crate) const SETTLE_TYPES: &[&str] = &["uuid", "text", "text", "int8"];
+const UNFINISHED: &str = "-- job.unfinished
+SELECT id FROM jobs WHERE release_id = $1 AND ended_at IS NULL ORDER BY id";
+const LAST_BEGUN: &str = select!(
+    "last_begun",
+    "WHERE j.deployment_id = $1 AND j.environment_id = $2 AND j.resource_id = $3 AND j.kind = 'deploy'
+  AND (j.started_at IS NOT NULL OR (j.ended_at IS NULL AND j.lease_token IS NOT NULL))
+ORDER BY j.created_at DESC, j.id DESC LIMIT 1"
+);
+const GOOD_VERSIONS: &str = "-- job.good_versions
+SELECT version_id AS id FROM jobs
+WHERE deployment_id = $1 AND environment_id = $2 AND resource_id = $3 AND kind = 'deploy' AND status = 'completed'
+  AND verified IN ('not_asked', 'passed')
+GROUP BY version_id ORDER BY MAX(ended_at) DESC, MAX(created_at) DESC, version_id DESC";
+pub(crate) const ALL: &[&str] =
+    &[GET, GET_NAMED, LIST, COUNT, FOR_PLANNING, LEASE_ON_TARGET, UNFINISHED, LAST_BEGUN, GOOD_VERSIONS];
 const NAMED: Many = Many {
     sql: select_named!("named", "WHERE j.id IN ("),
     fixed: 0,
     columns: 1,
     tail: ") ORDER BY j.available_at, j.priority DESC, j.id",
 };
-pub(crate) const MANY: &[Many] = &[INSERT, SAVE, NAMED];
+pub(crate) const MANY: &[Many] = &[INSERT, SAVE, NAMED, SETTLE];
 
 /// Which jobs to list; whatever is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -132,7 +162,7 @@ pub struct Filter {
     /// Of this target.
     pub target: Option<TargetKey>,
     /// Of this release.
-    pub release: Option<model::id::ReleaseId>,
+    pub release: Option<ReleaseId>,
 }
 
 /// A job with the names that people know its parts by.
@@ -197,6 +227,33 @@ pub async fn leased_on_target(tx: &mut Tx, key: TargetKey) -> Result<Option<Job>
     row.map(Job::try_from).transpose()
 }
 
+/// Jobs of a release that have not ended.
+pub async fn unfinished(tx: &mut Tx, release: ReleaseId) -> Result<Vec<JobId>, StoreError> {
+    Ok(all!(tx, Id, UNFINISHED, release.0)?.into_iter().map(|row| row.id.into()).collect())
+}
+
+/// The newest job that brought a version to the target, or that an agent has in hand: one that nobody began changed
+/// nothing there.
+pub async fn last_begun(tx: &mut Tx, key: TargetKey) -> Result<Option<Job>, StoreError> {
+    let row = one!(tx, Row, LAST_BEGUN, key.deployment.0, key.environment.0, key.resource.0)?;
+    row.map(Job::try_from).transpose()
+}
+
+/// Versions that came to the target with a success that stands, the latest first, each once.
+pub async fn good_versions(tx: &mut Tx, key: TargetKey) -> Result<Vec<VersionId>, StoreError> {
+    let rows = all!(tx, Id, GOOD_VERSIONS, key.deployment.0, key.environment.0, key.resource.0)?;
+    Ok(rows.into_iter().map(|row| row.id.into()).collect())
+}
+
+/// Settles the verification of those of the jobs that have ended and are not settled; gives their ids. What was seen
+/// becomes their message, unless it is empty.
+pub(crate) async fn settle_all(tx: &mut Tx, settled: &[(JobId, (Verified, &str))]) -> Result<Vec<JobId>, StoreError> {
+    let now = tx.now().as_millis();
+    let rows =
+        all_many!(tx, Id, SETTLE, [], settled, |(job, (verified, seen))| [job.0, verified.name(), text(seen), now]);
+    Ok(rows.into_iter().map(|row| row.id.into()).collect())
+}
+
 /// Adds jobs as they stand, but for those whose release has an unfinished one; gives the ids of those added. Agents
 /// that may claim one are woken after the commit.
 pub async fn insert_all(tx: &mut Tx, jobs: &[Job]) -> Result<Vec<JobId>, StoreError> {
@@ -232,6 +289,8 @@ pub async fn insert_all(tx: &mut Tx, jobs: &[Job]) -> Result<Vec<JobId>, StoreEr
         state.started_at,
         state.ended_at,
         state.cancel_requested_at,
+        job.intent.name(),
+        job.verified.map(Verified::name),
     ]);
     let added: Vec<JobId> = rows.into_iter().map(|row| row.id.into()).collect();
     for (job, _) in &jobs {
@@ -337,6 +396,8 @@ pub(crate) struct Row {
     started_at: Option<i64>,
     ended_at: Option<i64>,
     cancel_requested_at: Option<i64>,
+    intent: String,
+    verified: Option<String>,
 }
 
 impl Row {
@@ -389,6 +450,8 @@ impl TryFrom<Row> for Job {
         Ok(Self {
             state: row.state(&place)?,
             kind: place.word("kind", &row.kind, JobKind::parse)?,
+            intent: place.word("intent", &row.intent, Intent::parse)?,
+            verified: row.verified.as_deref().map(|word| place.word("verified", word, Verified::parse)).transpose()?,
             attempt: place.count("attempt", row.attempt)?,
             config: place.json("config", &row.config)?,
             context: place.json("context", &row.context)?,

@@ -5,6 +5,7 @@
 //! a row that is no value of the model, and nothing outside it knows of SQL.
 #![warn(missing_docs)]
 
+mod dependency;
 mod error;
 mod many;
 mod page;
@@ -24,16 +25,21 @@ pub mod decision;
 pub mod deployment;
 pub mod environment;
 pub mod event;
+pub mod freeze;
+pub mod hold;
 pub mod idempotency;
 pub mod job;
 pub mod job_agent;
 pub mod job_result;
+pub mod measurement;
 pub mod planning;
 pub mod plugin;
 pub mod policy;
+pub mod redeploy;
 pub mod release;
 pub mod release_target;
 pub mod resource;
+pub mod skip;
 pub mod system;
 pub mod version;
 pub mod workspace;

@@ -7,19 +7,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     event::{Actor, EventKind, NewEvent, Subject},
+    hold::Hold,
     id::{DecisionId, JobId, ReleaseId, WorkspaceId},
     job::Job,
     job_state::{FinalStatus, IllegalTransition, JobState, JobStatus},
     plan::{Plan, Step},
-    release::{Closed, Release},
+    release::{Closed, Release, RolloutPlace},
     release_target::TargetKey,
+    verification::{Measurement, Verified},
 };
 use serde_json::json;
 
 use crate::{
-    StoreError, Tx, claim, decision, event, job,
+    StoreError, Tx, claim, decision, event, hold, job, measurement,
     planning::{self, Mark},
-    release, release_target,
+    redeploy, release, release_target,
 };
 
 /// Applies a plan in the caller's transaction.
@@ -27,8 +29,12 @@ pub async fn apply(tx: &mut Tx, workspace: WorkspaceId, plan: &Plan) -> Result<(
     let steps = Steps::of(plan);
     // First, since jobs are locked before targets everywhere; and a release has one unfinished job at a time.
     let called_off = call_off(tx, workspace, &steps.called_off).await?;
+    let settled = job::settle_all(tx, &steps.settled).await?;
+    measurement::unwant_all(tx, &settled).await?;
+    measurement::insert_all(tx, &steps.wanted).await?;
     let attached = release_target::attach_all(tx, workspace, &steps.attached).await?;
     let releases = release::insert_all(tx, &steps.releases).await?;
+    release::place_all(tx, &steps.placed).await?;
     let jobs = job::insert_all(tx, &steps.jobs).await?;
     let mut closed = BTreeSet::new();
     for (reason, releases) in &steps.closed {
@@ -42,17 +48,43 @@ pub async fn apply(tx: &mut Tx, workspace: WorkspaceId, plan: &Plan) -> Result<(
         current: set(release_target::set_current_all(tx, workspace, &steps.current).await?),
         decisions: set(decision::record_all(tx, &steps.decisions).await?),
         jobs: set(jobs),
+        settled: set(settled),
+        held: set(hold::put_all(tx, &steps.held).await?),
+        resumed: set(hold::end_all(tx, &steps.resumed).await?),
+        redeploys_finished: set(redeploy::finish_all(tx, &steps.redeploys_finished).await?),
     };
 
     let mut events: Vec<NewEvent> = plan.events.iter().filter(|event| changed.tells_of(event)).cloned().collect();
-    events.extend(called_off.iter().map(|(job, why)| called_off_event(job, why)));
+    events.extend(called_off.iter().map(|(job, why)| called_off_event(job, why, Actor::System)));
     event::append_all(tx, workspace, &events).await?;
+    // What other deployments wait for may be there now. Before rows of this deployment are marked, so that rows are
+    // locked in one order.
+    let now_current: BTreeSet<_> = changed.current.iter().map(|target| target.deployment).collect();
+    for deployment in now_current {
+        planning::mark_dependents(tx, workspace, deployment).await?;
+    }
     // A job that is called off frees its target: what takes its place is planned next.
     let deployments: BTreeSet<_> = called_off.iter().map(|(job, _)| job.target.deployment).collect();
     for deployment in deployments {
         planning::mark(tx, deployment, Mark::Progress).await?;
     }
     Ok(())
+}
+
+/// Calls jobs off for whoever asks: what nobody works on ends, what runs is asked. Gives those that changed; the
+/// planning that must follow is the caller's to mark.
+pub async fn call_jobs_off(
+    tx: &mut Tx,
+    workspace: WorkspaceId,
+    jobs: &[JobId],
+    actor: &Actor,
+    why: &str,
+) -> Result<Vec<Job>, StoreError> {
+    let called_off = jobs.iter().map(|job| (*job, CallOff::Cancel(why))).collect();
+    let changed = call_off(tx, workspace, &called_off).await?;
+    let events: Vec<NewEvent> = changed.iter().map(|(job, why)| called_off_event(job, why, actor.clone())).collect();
+    event::append_all(tx, workspace, &events).await?;
+    Ok(changed.into_iter().map(|(job, _)| job).collect())
 }
 
 /// A plan's steps by kind. Where two steps are about the same thing, the later one stands.
@@ -66,6 +98,12 @@ struct Steps<'a> {
     decisions: Vec<&'a model::decision::Decision>,
     jobs: Vec<Job>,
     called_off: BTreeMap<JobId, CallOff<'a>>,
+    settled: Vec<(JobId, (Verified, &'a str))>,
+    wanted: Vec<&'a Measurement>,
+    placed: Vec<(ReleaseId, RolloutPlace)>,
+    held: Vec<&'a Hold>,
+    resumed: Vec<TargetKey>,
+    redeploys_finished: Vec<TargetKey>,
 }
 
 /// Why a job is called off.
@@ -82,6 +120,10 @@ impl<'a> Steps<'a> {
         let mut desired = BTreeMap::new();
         let mut current = BTreeMap::new();
         let mut decisions = BTreeMap::new();
+        let mut settled = BTreeMap::new();
+        let mut placed = BTreeMap::new();
+        let mut holds: BTreeMap<TargetKey, Option<&Hold>> = BTreeMap::new();
+        let mut redeploys = BTreeSet::new();
         for step in &plan.steps {
             match step {
                 Step::AttachTarget(key) => {
@@ -110,12 +152,37 @@ impl<'a> Steps<'a> {
                 Step::WithdrawJob(id, why) => {
                     steps.called_off.insert(*id, CallOff::Withdraw(why));
                 }
+                Step::SettleVerification(job, verified, seen) => {
+                    settled.insert(*job, (*verified, seen.as_str()));
+                }
+                Step::Measure(measurement) => steps.wanted.push(measurement),
+                Step::PlaceInRollout(release, place) => {
+                    placed.insert(*release, *place);
+                }
+                Step::Hold(hold) => {
+                    holds.insert(hold.target, Some(hold));
+                }
+                Step::EndHold(key) => {
+                    holds.insert(*key, None);
+                }
+                Step::FinishRedeploy(key) => {
+                    redeploys.insert(*key);
+                }
             }
         }
         steps.attached = attached.into_iter().collect();
         steps.desired = desired.into_iter().collect();
         steps.current = current.into_iter().collect();
         steps.decisions = decisions.into_values().collect();
+        steps.settled = settled.into_iter().collect();
+        steps.placed = placed.into_iter().collect();
+        for (key, hold) in holds {
+            match hold {
+                Some(hold) => steps.held.push(hold),
+                None => steps.resumed.push(key),
+            }
+        }
+        steps.redeploys_finished = redeploys.into_iter().collect();
         steps
     }
 }
@@ -152,6 +219,10 @@ struct Changed {
     current: BTreeSet<TargetKey>,
     decisions: BTreeSet<DecisionId>,
     jobs: BTreeSet<JobId>,
+    settled: BTreeSet<JobId>,
+    held: BTreeSet<TargetKey>,
+    resumed: BTreeSet<TargetKey>,
+    redeploys_finished: BTreeSet<TargetKey>,
 }
 
 impl Changed {
@@ -175,6 +246,12 @@ impl Changed {
             EventKind::ReleaseCurrent => target_in(&self.current),
             EventKind::DecisionChanged => !self.decisions.is_empty(),
             EventKind::JobCreated => job.is_none_or(|id| self.jobs.contains(&id)),
+            EventKind::VerificationPassed | EventKind::VerificationFailed => {
+                job.is_none_or(|id| self.settled.contains(&id))
+            }
+            EventKind::TargetHeld | EventKind::RollbackFailed => target_in(&self.held),
+            EventKind::TargetResumed => target_in(&self.resumed),
+            EventKind::RedeployOvertaken => target_in(&self.redeploys_finished),
             _ => true,
         }
     }
@@ -223,7 +300,7 @@ fn withdraw(state: &JobState, now: model::time::Timestamp) -> Result<JobState, I
     }
 }
 
-fn called_off_event(job: &Job, why: &str) -> NewEvent {
+fn called_off_event(job: &Job, why: &str, actor: Actor) -> NewEvent {
     let kind = match job.state {
         JobState::Ended { .. } => EventKind::JobEnded,
         JobState::Pending
@@ -234,7 +311,7 @@ fn called_off_event(job: &Job, why: &str) -> NewEvent {
     };
     NewEvent {
         kind,
-        actor: Actor::System,
+        actor,
         subject: job.subject(),
         data: json!({ "status": job.state.status().name(), "attempt": job.attempt, "message": why }),
     }

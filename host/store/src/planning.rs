@@ -24,6 +24,10 @@ const MARK: &str = "-- planning.mark
 UPDATE planning SET generation = generation + 1, facts = facts + $2 WHERE deployment_id = $1";
 const MARK_WORKSPACE: &str = "-- planning.mark_workspace
 UPDATE planning SET generation = generation + 1, facts = facts + $2 WHERE workspace_id = $1";
+// The planned row is in it too, so that two passes that mark each other lock rows in one order.
+const MARK_DEPENDENTS: &str = "-- planning.mark_dependents
+UPDATE planning SET generation = generation + CASE WHEN deployment_id = $2 THEN 0 ELSE 1 END
+WHERE workspace_id = $1 AND (looks_at_dependencies OR deployment_id = $2)";
 // The outer conditions stand again because PostgreSQL looks at them anew when it had to wait for a row.
 const CLAIM: &str = "-- planning.claim_due
 UPDATE planning SET claim_token = claim_token + 1, claimed_until = $2
@@ -33,9 +37,11 @@ WHERE deployment_id IN (
     ORDER BY COALESCE(claimed_until, 0), deployment_id LIMIT $3)
   AND (planned < generation OR next_at <= $1) AND (claimed_until IS NULL OR claimed_until <= $1)
 RETURNING workspace_id, deployment_id, claim_token, generation, facts";
-// claimed_until becomes now, not null: who was planned longest ago is claimed first.
+// claimed_until becomes now, not null: who was planned longest ago is claimed first. Whoever begins to look at other
+// deployments is due once more: what they run may have changed since the snapshot, when nobody marked this one for it.
 const FINISH: &str = "-- planning.finish
-UPDATE planning SET planned = $4, next_at = $5, claimed_until = $6
+UPDATE planning SET planned = $4, next_at = $5, claimed_until = $6,
+  generation = generation + CASE WHEN $7 AND NOT looks_at_dependencies THEN 1 ELSE 0 END, looks_at_dependencies = $7
 WHERE deployment_id = $1 AND claim_token = $2 AND facts = $3";
 const ABANDON: &str = "-- planning.abandon
 UPDATE planning SET claimed_until = $3 WHERE deployment_id = $1 AND claim_token = $2";
@@ -48,7 +54,8 @@ SELECT MIN(CASE
     WHEN planned < generation OR next_at IS NOT NULL THEN COALESCE(claimed_until, 0)
   END) AS at
 FROM planning WHERE planned < generation OR next_at IS NOT NULL";
-pub(crate) const ALL: &[&str] = &[ENSURE, MARK, MARK_WORKSPACE, CLAIM, FINISH, ABANDON, RELEASE_ALL, NEXT_DUE];
+pub(crate) const ALL: &[&str] =
+    &[ENSURE, MARK, MARK_WORKSPACE, MARK_DEPENDENTS, CLAIM, FINISH, ABANDON, RELEASE_ALL, NEXT_DUE];
 
 /// What changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +102,17 @@ pub async fn mark_workspace(tx: &mut Tx, workspace: WorkspaceId, mark: Mark) -> 
     Ok(())
 }
 
+/// What this deployment runs changed: for those that look at others, that is progress.
+pub(crate) async fn mark_dependents(
+    tx: &mut Tx,
+    workspace: WorkspaceId,
+    deployment: DeploymentId,
+) -> Result<(), StoreError> {
+    run!(tx, MARK_DEPENDENTS, workspace.0, deployment.0)?;
+    tx.pending.planning = true;
+    Ok(())
+}
+
 /// Takes over what is due, longest unplanned first.
 pub async fn claim_due(tx: &mut Tx, limit: u32, claim_seconds: i64) -> Result<Vec<Claim>, StoreError> {
     let (now, until) = (tx.now(), tx.now().plus_seconds(claim_seconds));
@@ -104,10 +122,17 @@ pub async fn claim_due(tx: &mut Tx, limit: u32, claim_seconds: i64) -> Result<Ve
 
 /// The pass is applied and everything up to its generation seen. False when the claim was taken over or facts
 /// moved: then nothing of the pass may be committed.
-pub async fn finish(tx: &mut Tx, claim: &Claim, next_at: Option<Timestamp>) -> Result<bool, StoreError> {
+pub async fn finish(
+    tx: &mut Tx,
+    claim: &Claim,
+    next_at: Option<Timestamp>,
+    looks_at_dependencies: bool,
+) -> Result<bool, StoreError> {
     let Claim { deployment, token, generation, facts, workspace: _ } = *claim;
     let now = tx.now().as_millis();
-    let changed = run!(tx, FINISH, deployment.0, token, facts, generation, millis(next_at), now)?;
+    let next_at = millis(next_at);
+    let looks = looks_at_dependencies;
+    let changed = run!(tx, FINISH, deployment.0, token, facts, generation, next_at, now, looks)?;
     // Marked again in the meantime, or by the plan itself: somebody should look at once.
     tx.pending.planning = true;
     Ok(changed == 1)

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use model::{
     id::{PolicyId, WorkspaceId},
     plugin::{PluginRef, Scope},
-    policy::{OnError, Policy, Rule, RuleKey, RuleMode},
+    policy::{OnError, Order, Policy, Rule, RuleKey, RuleMode},
     time::Timestamp,
 };
 use sqlx::FromRow;
@@ -45,23 +45,27 @@ const EVERY: &str = select!("all", "WHERE workspace_id = $1 ORDER BY priority DE
 const ENABLED: &str = select!("enabled", "WHERE workspace_id = $1 AND enabled ORDER BY priority DESC, name");
 const DROP_RULES: &str = "-- policy.drop_rules
 DELETE FROM rules WHERE policy_id = $1";
+const DELETE: &str = "-- policy.delete
+DELETE FROM policies WHERE id = $1";
 const INSERT_RULES: Many = Many {
     sql: "-- policy.insert_rules
-INSERT INTO rules (id, policy_id, position, rule_key, plugin_name, plugin_range, config, mode, on_error, scope, created_at)
+INSERT INTO rules (id, policy_id, position, rule_key, plugin_name, plugin_range, config, mode, on_error, scope, created_at,
+  any_of, applies_to_first, version_order)
 VALUES ",
     fixed: 0,
-    columns: 11,
+    columns: 14,
     tail: "",
 };
 const RULES: Many = Many {
     sql: "-- policy.rules
-SELECT id, policy_id, rule_key, plugin_name, plugin_range, config, mode, on_error, scope, created_at
+SELECT id, policy_id, rule_key, plugin_name, plugin_range, config, mode, on_error, scope, created_at, any_of,
+  applies_to_first, version_order
 FROM rules WHERE policy_id IN (",
     fixed: 0,
     columns: 1,
     tail: ") ORDER BY policy_id, position",
 };
-pub(crate) const ALL: &[&str] = &[INSERT, UPDATE, GET, BY_NAME, LIST, COUNT, EVERY, ENABLED, DROP_RULES];
+pub(crate) const ALL: &[&str] = &[INSERT, UPDATE, GET, BY_NAME, LIST, COUNT, EVERY, ENABLED, DROP_RULES, DELETE];
 pub(crate) const MANY: &[Many] = &[INSERT_RULES, RULES];
 
 /// Adds a policy with its rules.
@@ -99,6 +103,13 @@ pub async fn update(tx: &mut Tx, policy: &Policy) -> Result<(), StoreError> {
     expect_one(changed, "policies", &policy.id)?;
     run!(tx, DROP_RULES, policy.id.0)?;
     insert_rules(tx, policy).await
+}
+
+/// Removes a policy with its rules; what was decided under them stays readable.
+pub async fn delete(tx: &mut Tx, id: PolicyId) -> Result<(), StoreError> {
+    run!(tx, DROP_RULES, id.0)?;
+    let changed = run!(tx, DELETE, id.0)?;
+    expect_one(changed, "policies", &id)
 }
 
 /// The policy with this id.
@@ -146,6 +157,9 @@ async fn insert_rules(tx: &mut Tx, policy: &Policy) -> Result<(), StoreError> {
         rule.on_error.name(),
         rule.scope.map(Scope::name),
         rule.created_at.as_millis(),
+        rule.any_of.as_deref().map(text),
+        rule.applies_to_first,
+        rule.order.name(),
     ]);
     Ok(())
 }
@@ -199,6 +213,9 @@ struct RuleRow {
     on_error: String,
     scope: Option<String>,
     created_at: i64,
+    any_of: Option<String>,
+    applies_to_first: bool,
+    version_order: String,
 }
 
 impl TryFrom<RuleRow> for Rule {
@@ -213,10 +230,13 @@ impl TryFrom<RuleRow> for Rule {
             mode: place.word("mode", &row.mode, RuleMode::parse)?,
             on_error: place.word("on_error", &row.on_error, OnError::parse)?,
             scope: row.scope.as_deref().map(|scope| place.word("scope", scope, Scope::parse)).transpose()?,
+            order: place.word("version_order", &row.version_order, Order::parse)?,
             id: row.id.into(),
             policy: row.policy_id.into(),
             plugin: PluginRef { name: row.plugin_name, range },
             created_at: Timestamp::from_millis(row.created_at),
+            any_of: row.any_of,
+            applies_to_first: row.applies_to_first,
         })
     }
 }

@@ -1,8 +1,8 @@
-//! Releases: added and closed by plans, never changed otherwise.
+//! Releases: added, given a place in a rollout, closed, and opened again by whoever wants one started once more.
 
 use model::{
     id::{DeploymentId, ReleaseId, VersionId, WorkspaceId},
-    release::{Closed, Release},
+    release::{Closed, Release, RolloutPlace},
     release_target::TargetKey,
     time::Timestamp,
 };
@@ -11,10 +11,10 @@ use uuid::Uuid;
 
 use crate::{
     Listed, Page, StoreError, Tx,
-    many::{Many, all_many},
+    many::{Many, all_many, run_many},
     planned::planned_releases,
-    row::{Id, Place, instant, json, millis},
-    tx::{all, count, one},
+    row::{Id, Place, expect_one, instant, json, millis},
+    tx::{all, count, one, run},
 };
 
 macro_rules! select {
@@ -23,7 +23,8 @@ macro_rules! select {
             "-- release.",
             $name,
             "\nSELECT r.id, r.workspace_id, r.deployment_id, r.environment_id, r.resource_id, r.version_id, r.variables,\n",
-            "  r.created_at, r.closed, r.closed_at, v.tag AS version_tag\n",
+            "  r.created_at, r.closed, r.closed_at, r.rollout_index, r.rollout_total, r.rollout_started_at,\n",
+            "  v.tag AS version_tag\n",
             "FROM releases r JOIN versions v ON v.id = r.version_id ",
             $($rest),+
         )
@@ -45,10 +46,10 @@ const FOR_PLANNING: &str = select!("for_planning", "WHERE ", planned_releases!()
 const INSERT: Many = Many {
     sql: "-- release.insert
 INSERT INTO releases (id, workspace_id, deployment_id, environment_id, resource_id, version_id, variables, created_at,
-  closed, closed_at)
+  closed, closed_at, rollout_index, rollout_total, rollout_started_at)
 VALUES ",
     fixed: 0,
-    columns: 10,
+    columns: 13,
     tail: " ON CONFLICT DO NOTHING RETURNING id",
 };
 const CLOSE: Many = Many {
@@ -57,8 +58,24 @@ const CLOSE: Many = Many {
     columns: 1,
     tail: ") RETURNING id",
 };
-pub(crate) const ALL: &[&str] = &[GET, LIST, COUNT, FOR_PLANNING];
-pub(crate) const MANY: &[Many] = &[INSERT, CLOSE];
+// What has a place keeps it.
+const PLACE: Many = Many {
+    sql: "-- release.place
+WITH p(release, place, places, start) AS (VALUES ",
+    fixed: 0,
+    columns: 4,
+    tail: ")
+UPDATE releases SET rollout_index = COALESCE(releases.rollout_index, p.place),
+  rollout_total = COALESCE(releases.rollout_total, p.places),
+  rollout_started_at = COALESCE(releases.rollout_started_at, p.start)
+FROM p WHERE releases.id = p.release",
+};
+/// What PLACE's binds are on PostgreSQL, which cannot tell from the text alone.
+pub(crate) const PLACE_TYPES: &[&str] = &["uuid", "int8", "int8", "int8"];
+const REOPEN: &str = "-- release.reopen
+UPDATE releases SET closed = NULL, closed_at = NULL WHERE id = $1";
+pub(crate) const ALL: &[&str] = &[GET, LIST, COUNT, FOR_PLANNING, REOPEN];
+pub(crate) const MANY: &[Many] = &[INSERT, CLOSE, PLACE];
 
 /// Which releases to list; whatever is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -108,6 +125,33 @@ pub(crate) async fn for_planning(tx: &mut Tx, deployment: DeploymentId) -> Resul
     rows.into_iter().map(|row| NamedRelease::try_from(row).map(|named| named.release)).collect()
 }
 
+/// Adds a release; false when its version has one on the target already.
+pub async fn insert(tx: &mut Tx, release: &Release) -> Result<bool, StoreError> {
+    Ok(!insert_all(tx, &[release]).await?.is_empty())
+}
+
+/// Closes a release; false when it is closed already.
+pub async fn close(tx: &mut Tx, release: ReleaseId, closed: Closed) -> Result<bool, StoreError> {
+    Ok(!close_all(tx, &[release], closed).await?.is_empty())
+}
+
+/// Opens a release again.
+pub async fn reopen(tx: &mut Tx, release: ReleaseId) -> Result<(), StoreError> {
+    let changed = run!(tx, REOPEN, release.0)?;
+    expect_one(changed, "releases", &release)
+}
+
+/// Gives releases their places in rollouts, and rollouts their starts, where they have none.
+pub(crate) async fn place_all(tx: &mut Tx, places: &[(ReleaseId, RolloutPlace)]) -> Result<(), StoreError> {
+    run_many!(tx, PLACE, [], places, |(release, place)| [
+        release.0,
+        i64::from(place.index),
+        i64::from(place.total),
+        millis(place.started_at),
+    ]);
+    Ok(())
+}
+
 /// Adds releases, but for those whose version has one on the target already; gives the ids of those added.
 pub(crate) async fn insert_all(tx: &mut Tx, releases: &[&Release]) -> Result<Vec<ReleaseId>, StoreError> {
     let rows = all_many!(tx, Id, INSERT, [], releases, |release| [
@@ -121,6 +165,9 @@ pub(crate) async fn insert_all(tx: &mut Tx, releases: &[&Release]) -> Result<Vec
         release.created_at.as_millis(),
         release.closed.map(|(closed, _)| closed.name()),
         millis(release.closed.map(|(_, at)| at)),
+        release.rollout.map(|place| i64::from(place.index)),
+        release.rollout.map(|place| i64::from(place.total)),
+        millis(release.rollout.and_then(|place| place.started_at)),
     ]);
     Ok(rows.into_iter().map(|row| row.id.into()).collect())
 }
@@ -148,6 +195,9 @@ struct Row {
     created_at: i64,
     closed: Option<String>,
     closed_at: Option<i64>,
+    rollout_index: Option<i64>,
+    rollout_total: Option<i64>,
+    rollout_started_at: Option<i64>,
     version_tag: String,
 }
 
@@ -160,6 +210,17 @@ impl TryFrom<Row> for NamedRelease {
             (Some(closed), Some(at)) => Some((place.word("closed", closed, Closed::parse)?, at)),
             (Some(_), None) | (None, Some(_)) => {
                 return Err(place.bad("closed_at", "must be set exactly when `closed` is"));
+            }
+        };
+        let rollout = match (row.rollout_index, row.rollout_total) {
+            (None, None) => None,
+            (Some(index), Some(total)) => Some(RolloutPlace {
+                index: place.count("rollout_index", index)?,
+                total: place.count("rollout_total", total)?,
+                started_at: instant(row.rollout_started_at),
+            }),
+            (Some(_), None) | (None, Some(_)) => {
+                return Err(place.bad("rollout_total", "must be set exactly when `rollout_index` is"));
             }
         };
         Ok(Self {
@@ -175,6 +236,7 @@ impl TryFrom<Row> for NamedRelease {
                 version: row.version_id.into(),
                 created_at: Timestamp::from_millis(row.created_at),
                 closed,
+                rollout,
             },
             version_tag: row.version_tag,
         })

@@ -254,7 +254,7 @@ pub(crate) async fn take_tokens(
 }
 
 #[derive(FromRow)]
-struct KeyRow {
+pub(crate) struct KeyRow {
     deployment_id: Uuid,
     environment_id: Uuid,
     resource_id: Uuid,

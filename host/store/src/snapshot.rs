@@ -9,8 +9,8 @@ use model::{
 };
 
 use crate::{
-    StoreError, Tx, approval, decision, deployment, environment, job, job_agent, plugin, policy, release,
-    release_target, resource, version,
+    StoreError, Tx, approval, decision, dependency, deployment, environment, freeze, hold, job, job_agent, measurement,
+    plugin, policy, redeploy, release, release_target, resource, skip, version,
 };
 
 /// The snapshot, if there is such a deployment.
@@ -24,6 +24,12 @@ pub async fn load(
         Some(agent) => job_agent::get(tx, workspace, agent).await?.map(Arc::new),
         None => None,
     };
+    let policies = shared(policy::enabled(tx, workspace).await?);
+    let plugins = shared(plugin::all(tx, workspace).await?);
+    let dependencies = match dependency::asked_for(&policies, &plugins) {
+        true => dependency::of_others(tx, workspace, deployment).await?,
+        false => Vec::new(),
+    };
     Ok(Some(Snapshot {
         workspace,
         job_agent,
@@ -32,12 +38,18 @@ pub async fn load(
         resources: shared(resource::all(tx, workspace).await?),
         targets: release_target::of_deployment(tx, deployment).await?,
         versions: shared(version::of_deployment(tx, deployment).await?),
-        policies: shared(policy::enabled(tx, workspace).await?),
-        plugins: shared(plugin::all(tx, workspace).await?),
+        policies,
+        plugins,
         approvals: approval::of_deployment(tx, workspace, deployment).await?,
         releases: release::for_planning(tx, deployment).await?,
         jobs: job::for_planning(tx, deployment).await?,
         decisions: decision::for_planning(tx, deployment).await?,
+        skips: skip::of_deployment(tx, deployment).await?,
+        freezes: freeze::not_over(tx, workspace).await?,
+        holds: hold::of_deployment(tx, deployment).await?,
+        redeploys: redeploy::of_deployment(tx, deployment).await?,
+        measurements: measurement::for_planning(tx, deployment).await?,
+        dependencies,
     }))
 }
 

@@ -1,8 +1,9 @@
 //! Every text of SQL, for the test that prepares each on both engines.
 
 use crate::{
-    access, approval, claim, decision, deployment, environment, event, idempotency, job, job_agent, job_result,
-    many::Many, planning, plugin, policy, pool, release, release_target, resource, system, version, workspace,
+    access, approval, claim, decision, dependency, deployment, environment, event, freeze, hold, idempotency, job,
+    job_agent, job_result, many::Many, measurement, planning, plugin, policy, pool, redeploy, release, release_target,
+    resource, skip, system, version, workspace,
 };
 
 /// One text.
@@ -33,7 +34,7 @@ pub fn postgres() -> Vec<Statement> {
 }
 
 fn both() -> impl Iterator<Item = Statement> {
-    let texts: [&[&'static str]; 20] = [
+    let texts: [&[&'static str]; 26] = [
         workspace::ALL,
         access::ALL,
         system::ALL,
@@ -54,8 +55,14 @@ fn both() -> impl Iterator<Item = Statement> {
         planning::ALL,
         claim::ALL,
         idempotency::ALL,
+        skip::ALL,
+        freeze::ALL,
+        hold::ALL,
+        redeploy::ALL,
+        measurement::ALL,
+        dependency::ALL,
     ];
-    let chunked: [&[Many]; 8] = [
+    let chunked: [&[Many]; 11] = [
         environment::MANY,
         deployment::MANY,
         policy::MANY,
@@ -64,6 +71,9 @@ fn both() -> impl Iterator<Item = Statement> {
         job::MANY,
         decision::MANY,
         event::MANY,
+        hold::MANY,
+        redeploy::MANY,
+        measurement::MANY,
     ];
     texts.into_iter().flat_map(single).chain(chunked.into_iter().flat_map(many))
 }
@@ -73,13 +83,18 @@ fn single(texts: &[&'static str]) -> Vec<Statement> {
 }
 
 fn many(texts: &[Many]) -> Vec<Statement> {
-    texts
-        .iter()
-        .map(|many| {
-            let types = if crate::error::statement_name(many.sql) == "job.save" { job::SAVE_TYPES } else { &[] };
-            statement(many.sql, many.text(2), types.repeat(2))
-        })
-        .collect()
+    texts.iter().map(|many| statement(many.sql, many.text(2), postgres_types(many.sql).repeat(2))).collect()
+}
+
+/// Binds of a group whose types PostgreSQL cannot tell.
+fn postgres_types(sql: &'static str) -> &'static [&'static str] {
+    match crate::error::statement_name(sql) {
+        "job.save" => job::SAVE_TYPES,
+        "job.settle_verification" => job::SETTLE_TYPES,
+        "release.place" => release::PLACE_TYPES,
+        "hold.end" | "redeploy.finish" => &["uuid", "uuid", "uuid"],
+        _ => &[],
+    }
 }
 
 fn statement(sql: &'static str, text: String, postgres_types: Vec<&'static str>) -> Statement {

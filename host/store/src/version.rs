@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::{
     Listed, Page, StoreError, Tx,
-    row::{Place, expect_one, json, labels, text},
+    row::{Place, expect_one, instant, json, labels, millis, text},
     tx::{all, count, one, run},
 };
 
@@ -20,7 +20,7 @@ macro_rules! select {
             "-- version.",
             $name,
             "\nSELECT id, workspace_id, deployment_id, tag, name, config, job_agent_config, metadata, status,\n",
-            "  created_at, received_at, created_by\nFROM versions ",
+            "  created_at, received_at, created_by, ready_at\nFROM versions ",
             $rest
         )
     };
@@ -28,10 +28,10 @@ macro_rules! select {
 
 const INSERT: &str = "-- version.insert
 INSERT INTO versions (id, workspace_id, deployment_id, tag, name, config, job_agent_config, metadata, status,
-  created_at, received_at, created_by)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+  created_at, received_at, created_by, ready_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 const SET_STATUS: &str = "-- version.set_status
-UPDATE versions SET status = $2 WHERE id = $1";
+UPDATE versions SET status = $2, ready_at = COALESCE(ready_at, $3) WHERE id = $1";
 const GET: &str = select!("get", "WHERE workspace_id = $1 AND id = $2");
 const BY_TAG: &str = select!("by_tag", "WHERE deployment_id = $1 AND tag = $2");
 // Newest first, as `Version::age_key` says; one of two branches is the smaller, in both engines.
@@ -47,7 +47,13 @@ const OF_DEPLOYMENT: &str = select!(
     "WHERE deployment_id = $1
 ORDER BY CASE WHEN created_at < received_at THEN created_at ELSE received_at END DESC, id DESC"
 );
-pub(crate) const ALL: &[&str] = &[INSERT, SET_STATUS, GET, BY_TAG, LIST, COUNT, OF_DEPLOYMENT];
+const CURRENT_ELSEWHERE: &str = select!(
+    "current_elsewhere",
+    "WHERE id IN (
+  SELECT c.version_id FROM release_targets t JOIN releases c ON c.id = t.current_release_id
+  WHERE t.workspace_id = $1 AND t.deployment_id <> $2 AND t.attached)"
+);
+pub(crate) const ALL: &[&str] = &[INSERT, SET_STATUS, GET, BY_TAG, LIST, COUNT, OF_DEPLOYMENT, CURRENT_ELSEWHERE];
 
 /// Adds a version.
 pub async fn insert(tx: &mut Tx, version: &Version) -> Result<(), StoreError> {
@@ -66,6 +72,7 @@ pub async fn insert(tx: &mut Tx, version: &Version) -> Result<(), StoreError> {
         version.created_at.as_millis(),
         version.received_at.as_millis(),
         version.created_by.as_deref().map(text),
+        millis(version.ready_at),
     )?;
     Ok(())
 }
@@ -97,9 +104,19 @@ pub async fn of_deployment(tx: &mut Tx, deployment: DeploymentId) -> Result<Vec<
     all!(tx, Row, OF_DEPLOYMENT, deployment.0)?.into_iter().map(Version::try_from).collect()
 }
 
-/// Writes a version's status.
+/// Versions that targets of other deployments run.
+pub(crate) async fn current_elsewhere(
+    tx: &mut Tx,
+    workspace: WorkspaceId,
+    than: DeploymentId,
+) -> Result<Vec<Version>, StoreError> {
+    all!(tx, Row, CURRENT_ELSEWHERE, workspace.0, than.0)?.into_iter().map(Version::try_from).collect()
+}
+
+/// Writes a version's status, and when it first became ready.
 pub async fn set_status(tx: &mut Tx, id: VersionId, status: VersionStatus) -> Result<(), StoreError> {
-    let changed = run!(tx, SET_STATUS, id.0, status.name())?;
+    let ready_at = (status == VersionStatus::Ready).then(|| tx.now());
+    let changed = run!(tx, SET_STATUS, id.0, status.name(), millis(ready_at))?;
     expect_one(changed, "versions", &id)
 }
 
@@ -117,6 +134,7 @@ struct Row {
     created_at: i64,
     received_at: i64,
     created_by: Option<String>,
+    ready_at: Option<i64>,
 }
 
 impl TryFrom<Row> for Version {
@@ -136,6 +154,7 @@ impl TryFrom<Row> for Version {
             created_at: Timestamp::from_millis(row.created_at),
             received_at: Timestamp::from_millis(row.received_at),
             created_by: row.created_by,
+            ready_at: instant(row.ready_at),
         })
     }
 }

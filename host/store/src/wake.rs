@@ -14,12 +14,18 @@ use tokio::sync::{Notify, watch};
 pub struct Signals {
     planning: watch::Sender<u64>,
     events: watch::Sender<u64>,
+    measuring: watch::Sender<u64>,
     jobs: Mutex<HashMap<JobAgentId, Arc<Notify>>>,
 }
 
 impl Signals {
     pub(crate) fn new() -> Self {
-        Self { planning: watch::Sender::new(0), events: watch::Sender::new(0), jobs: Mutex::default() }
+        Self {
+            planning: watch::Sender::new(0),
+            events: watch::Sender::new(0),
+            measuring: watch::Sender::new(0),
+            jobs: Mutex::default(),
+        }
     }
 
     /// Changes when there is planning work.
@@ -32,6 +38,12 @@ impl Signals {
     #[must_use]
     pub fn events(&self) -> watch::Receiver<u64> {
         self.events.subscribe()
+    }
+
+    /// Changes when something more is to be measured.
+    #[must_use]
+    pub fn measuring(&self) -> watch::Receiver<u64> {
+        self.measuring.subscribe()
     }
 
     /// Wakes one waiter for each job that this agent may now claim.
@@ -53,6 +65,9 @@ impl Signals {
         if pending.planning {
             self.planning.send_modify(|count| *count += 1);
         }
+        if pending.measuring {
+            self.measuring.send_modify(|count| *count += 1);
+        }
         for (agent, count) in &pending.jobs {
             let notify = self.jobs(*agent);
             (0..*count).for_each(|_| notify.notify_one());
@@ -64,5 +79,6 @@ impl Signals {
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     pub planning: bool,
+    pub measuring: bool,
     pub jobs: BTreeMap<JobAgentId, u32>,
 }

@@ -59,6 +59,15 @@ contract! {
     planning::claims_run_out_and_take_turns,
     wakes::commits_wake_and_rollbacks_do_not,
     wakes::answers_are_kept_for_a_day,
+    people::skips_and_freezes_are_read,
+    people::holds_come_and_go_with_plans,
+    people::redeploys_wait_and_releases_open_again,
+    people::a_version_is_looked_at_everywhere_while_it_is_open_anywhere,
+    people::a_word_is_taken_back_and_readiness_is_kept,
+    verifying::measurements_are_wanted_claimed_and_taken_once,
+    verifying::verification_is_settled_once,
+    verifying::a_place_in_a_rollout_never_moves,
+    verifying::what_others_run_is_read_and_makes_due,
     schema::every_text_prepares,
 }
 

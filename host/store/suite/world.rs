@@ -14,7 +14,8 @@ use model::{
     job_state::JobState,
     plan::{Plan, Step},
     plugin::PluginRef,
-    policy::{OnError, Policy, Rule, RuleKey, RuleMode},
+    policy::{OnError, Order, Policy, Rule, RuleKey, RuleMode},
+    question::Intent,
     release::Release,
     release_target::TargetKey,
     resource::Resource,
@@ -127,6 +128,7 @@ impl World {
             variables: Some(json!({})),
             created_at: self.now,
             closed: None,
+            rollout: None,
         }
     }
 
@@ -152,6 +154,8 @@ impl World {
             created_at: self.now,
             updated_at: self.now,
             state: JobState::Queued { offers: 0 },
+            intent: Intent::Automatic,
+            verified: None,
         }
     }
 
@@ -266,6 +270,7 @@ pub fn version(id: VersionId, deployment: &Deployment, tag: &str, now: Timestamp
         status: VersionStatus::Ready,
         created_at: now,
         received_at: now,
+        ready_at: Some(now),
         created_by: Some("ci".into()),
     }
 }
@@ -281,6 +286,9 @@ fn policy(id: Uuid, rule: Uuid, workspace: WorkspaceId, now: Timestamp) -> Polic
         mode: RuleMode::Enforce,
         on_error: OnError::Block,
         scope: Some(model::plugin::Scope::Environment),
+        any_of: Some("somebody".into()),
+        applies_to_first: false,
+        order: Order::Queue,
     };
     Policy {
         id: id.into(),

@@ -11,8 +11,9 @@ use model::{
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
+use super::{skip::Skip, steer::Hold};
 use super::wire::{
-    FaultName, JobStatusName, Named, ResourceRef, RuleModeName, StandingName, Time, VerdictName, VersionRef, Ws,
+    BlockKindName, FaultName, JobStatusName, Named, ResourceRef, RuleModeName, StandingName, Time, VerdictName, VersionRef, Ws,
 };
 use crate::{
     app::App,
@@ -39,6 +40,8 @@ pub(crate) struct Explanation {
     pub reason: String,
     /// When time alone may change it.
     pub next_evaluation: Option<Time>,
+    /// The rollback that holds it.
+    pub hold: Option<Hold>,
     pub latest_job: Option<JobRef>,
     /// Versions that were looked at, newest first.
     pub candidates: Vec<Candidate>,
@@ -64,8 +67,23 @@ pub(crate) struct Candidate {
     pub version: VersionRef,
     /// Its release there, once made.
     pub release_id: Option<Uuid>,
+    /// What holds it apart from rules.
+    pub blocks: Vec<Block>,
+    /// Skips in force for it, oldest first.
+    pub skips: Vec<Skip>,
     /// What every rule said, in the order in which they are asked.
     pub gates: Vec<Gate>,
+}
+
+/// What holds a version apart from rules.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Block {
+    pub kind: BlockKindName,
+    /// One sentence for a person.
+    pub reason: String,
+    /// When time alone ends it.
+    pub until: Option<Time>,
 }
 
 /// What one rule said.
@@ -79,8 +97,15 @@ pub(crate) struct Gate {
     #[schema(example = "anyApproval")]
     pub rule: String,
     pub rule_id: Uuid,
+    pub policy_id: Uuid,
     pub verdict: VerdictName,
     pub mode: RuleModeName,
+    /// Of the rules that carry the same name one that allows is enough.
+    #[schema(example = "windows")]
+    pub any_of: Option<String>,
+    /// The time zone that the rule's configuration names.
+    #[schema(example = "America/New_York")]
+    pub timezone: Option<String>,
     /// One sentence for a person.
     pub reason: String,
     /// When time alone may change the answer.
@@ -107,6 +132,7 @@ impl From<TargetReport> for Explanation {
             standing: report.standing.into(),
             reason: report.reason,
             next_evaluation: report.next_evaluation.map(Into::into),
+            hold: report.hold.map(Into::into),
             latest_job: report.latest_job.map(|(id, version, attempt, status)| JobRef {
                 id: id.0,
                 status: status.into(),
@@ -123,8 +149,16 @@ impl From<CandidateReport> for Candidate {
         Self {
             version: VersionRef::from(&*candidate.version),
             release_id: candidate.release.map(|release| release.0),
+            blocks: candidate.blocks.into_iter().map(Into::into).collect(),
+            skips: candidate.skips.into_iter().map(Into::into).collect(),
             gates: candidate.gates.into_iter().map(Into::into).collect(),
         }
+    }
+}
+
+impl From<model::report::Block> for Block {
+    fn from(block: model::report::Block) -> Self {
+        Self { kind: block.kind.into(), reason: block.reason, until: block.until.map(Into::into) }
     }
 }
 
@@ -139,6 +173,9 @@ impl From<GateReport> for Gate {
             policy: gate.policy,
             rule: decision.rule_label,
             rule_id: decision.rule.0,
+            policy_id: decision.policy.0,
+            any_of: gate.any_of,
+            timezone: gate.timezone,
             verdict: decision.answer.verdict.into(),
             mode: decision.mode.into(),
             reason: decision.answer.reason,

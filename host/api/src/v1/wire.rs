@@ -21,9 +21,11 @@ use model::{
     policy::{OnError, Order, RuleMode},
     release::Closed,
     release_target::TargetKey,
-    report::Standing,
+    question::Intent,
+    report::{BlockKind, Standing},
     resource::Resource,
     time::Timestamp,
+    verification::Verified,
     version::{Version, VersionStatus},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -146,12 +148,18 @@ names! {
     /// Why a rule could not answer.
     FaultName = FaultCode of FaultCode::ALL;
     /// Why a release will not be started any more by itself.
-    ClosedName = Closed of [Closed::Superseded, Closed::Replaced, Closed::Cancelled];
+    ClosedName = Closed of [Closed::Superseded, Closed::Replaced, Closed::Cancelled, Closed::RolledBack];
     /// Where a target stands.
     StandingName = Standing of [
-        Standing::NoVersion, Standing::UpToDate, Standing::Deploying, Standing::Blocked, Standing::Waiting,
-        Standing::Failed, Standing::NoAgent, Standing::Detached,
+        Standing::NoVersion, Standing::UpToDate, Standing::Deploying, Standing::Verifying, Standing::Blocked,
+        Standing::Held, Standing::Waiting, Standing::Failed, Standing::NoAgent, Standing::Detached,
     ];
+    /// What holds a version apart from rules.
+    BlockKindName = BlockKind of [BlockKind::Freeze, BlockKind::Held];
+    /// What became of a job's verification.
+    VerifiedName = Verified of Verified::ALL;
+    /// Why a job was made.
+    IntentName = Intent of Intent::ALL;
     /// What happened.
     EventKindName = EventKind of EventKind::ALL.iter().copied();
 }

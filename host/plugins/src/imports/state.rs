@@ -7,7 +7,7 @@ use model::{
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-use super::{Log, wasi::Random};
+use super::{Log, cel::Expressions, wasi::Random};
 use crate::{Limits, limiter::Limiter};
 
 /// What the imports see.
@@ -21,6 +21,7 @@ pub(crate) struct GuestState {
     /// Of the component alone, so that what a toolchain seeds once (hash maps) does not depend on who asked first.
     pub(crate) component_seed: u64,
     pub(crate) table: ResourceTable,
+    pub(crate) expressions: Expressions,
     /// Made when a guest first calls WASI; few do.
     wasi: Option<WasiCtx>,
 }
@@ -36,6 +37,7 @@ impl GuestState {
             random: Random::new(component_seed),
             component_seed,
             table,
+            expressions: Expressions::default(),
             wasi: None,
         }
     }
@@ -80,6 +82,10 @@ fn request_hash(question: &Question) -> u64 {
         Ask::Sequence(ask) => {
             ask.ready.iter().for_each(|ready| add(ready.id.0.as_bytes()));
             ask.running.iter().for_each(|running| add(running.job.id.0.as_bytes()));
+        }
+        Ask::Verify(ask) => {
+            add(ask.job.id.0.as_bytes());
+            add(&u64::try_from(ask.measurements.len()).unwrap_or(u64::MAX).to_le_bytes());
         }
     }
     hash

@@ -4,16 +4,16 @@
 use std::collections::BTreeSet;
 
 use model::{
-    Labels,
+    Json, Labels,
     decision::{GateAnswer, Verdict},
     id::{JobId, ReleaseId},
-    limits::NAME_BYTES_MAX,
+    limits::{METRICS_MAX, NAME_BYTES_MAX},
     plugin::{Fault, FaultCode},
-    question::{RetryAnswer, SequenceRequest, SequenceStep},
+    question::{Assessment, Probe, RetryAnswer, SequenceRequest, SequenceStep},
     time::Timestamp,
 };
 
-use super::bindings::exports::tidegate::policy::{gate, retry, sequence};
+use super::bindings::exports::tidegate::policy::{gate, retry, sequence, verify};
 use crate::{Limits, fault::fault};
 
 /// The last millisecond of the year 9999; later ones have no RFC 3339 text.
@@ -96,6 +96,47 @@ impl Reader<'_> {
         }
     }
 
+    /// A verification's answer. A time that is over means at once.
+    pub(crate) fn verify(&self, assessment: verify::Assessment) -> Result<Assessment, Fault> {
+        Ok(match assessment {
+            verify::Assessment::Healthy => Assessment::Healthy,
+            verify::Assessment::Unhealthy(reason) if reason.trim().is_empty() => {
+                return Err(self.invalid("answered unhealthy without a reason"));
+            }
+            verify::Assessment::Unhealthy(reason) => Assessment::Unhealthy(self.text("a reason", reason)?),
+            verify::Assessment::Measure(wanted) => {
+                self.count("metrics to measure", wanted.len())?;
+                let mut metrics = BTreeSet::new();
+                let mut answer = Vec::with_capacity(wanted.len());
+                for (metric, at) in wanted {
+                    let metric = self.metric(metric, &mut metrics)?;
+                    answer.push((metric, self.instant("a time to measure", at)?));
+                }
+                Assessment::Measure(answer)
+            }
+        })
+    }
+
+    /// What is to be measured for a rule, each metric once.
+    pub(crate) fn probes(&self, probes: Vec<verify::Probe>) -> Result<Vec<Probe>, Fault> {
+        self.count("probes", probes.len())?;
+        let bytes = probes.iter().map(|probe| probe.metric.len() + probe.provider.len() + probe.config.len()).sum();
+        self.size("probes", bytes, self.limits.answer_bytes)?;
+        let mut metrics = BTreeSet::new();
+        let mut answer = Vec::with_capacity(probes.len());
+        for probe in probes {
+            let metric = self.metric(probe.metric, &mut metrics)?;
+            let provider = self.name("a provider", probe.provider)?;
+            let config: Json = serde_json::from_str(&probe.config).map_err(|error| {
+                self.invalid(&format!(
+                    "gave the provider of metric `{metric}` a configuration that is no JSON: {error}"
+                ))
+            })?;
+            answer.push(Probe { metric, provider, config });
+        }
+        Ok(answer)
+    }
+
     /// A policy's own error, as far as it fits.
     pub(crate) fn error(&self, message: &str) -> Fault {
         let end = message.floor_char_boundary(self.limits.reason_bytes);
@@ -107,18 +148,35 @@ impl Reader<'_> {
     fn details(&self, pairs: Vec<(String, String)>) -> Result<Labels, Fault> {
         let mut labels = Labels::new();
         for (key, value) in pairs {
-            if key.is_empty() || key.len() > NAME_BYTES_MAX {
-                let message =
-                    format!("gave a detail whose name has {} bytes and may have 1 to {NAME_BYTES_MAX}", key.len());
-                return Err(self.invalid(&message));
-            }
-            let (key, value) = (self.text("a detail's name", key)?, self.text("a detail", value)?);
+            let (key, value) = (self.name("a detail", key)?, self.text("a detail", value)?);
             if labels.contains_key(&key) {
                 return Err(self.invalid(&format!("gave the detail `{key}` twice")));
             }
             labels.insert(key, value);
         }
         Ok(labels)
+    }
+
+    /// A metric's name that is not among `seen` yet.
+    fn metric(&self, name: String, seen: &mut BTreeSet<String>) -> Result<String, Fault> {
+        let name = self.name("a metric", name)?;
+        if seen.insert(name.clone()) { Ok(name) } else { Err(self.invalid(&format!("gave the metric `{name}` twice"))) }
+    }
+
+    /// A short name of something.
+    fn name(&self, of: &str, name: String) -> Result<String, Fault> {
+        if name.is_empty() || name.len() > NAME_BYTES_MAX {
+            let message = format!("gave {of} whose name has {} bytes and may have 1 to {NAME_BYTES_MAX}", name.len());
+            return Err(self.invalid(&message));
+        }
+        self.text(&format!("{of}'s name"), name)
+    }
+
+    fn count(&self, what: &str, seen: usize) -> Result<(), Fault> {
+        if seen <= METRICS_MAX {
+            return Ok(());
+        }
+        Err(self.invalid(&format!("gave {seen} {what}; there may be {METRICS_MAX}")))
     }
 
     /// Text that fits and that a store and a terminal can take.

@@ -5,14 +5,14 @@ use model::{
     job::JobKind,
     job_state::JobStatus,
     policy::Rule,
-    question::{self, GateRequest, Intent, JobFacts, RetryRequest, SequenceRequest},
+    question::{self, GateRequest, Intent, JobFacts, RetryRequest, SequenceRequest, VerifyRequest},
     release_target, resource,
     time::Timestamp,
     version,
 };
 
 use super::bindings::{
-    exports::tidegate::policy::{gate, retry, sequence},
+    exports::tidegate::policy::{gate, retry, sequence, verify},
     tidegate::policy::types,
 };
 
@@ -41,9 +41,9 @@ pub(crate) fn gate(now: Timestamp, rule: &Rule, ask: &GateRequest) -> gate::Requ
             approvals: ask.approvals.as_deref().map(|all| all.iter().map(approval_of).collect()),
             target_jobs: ask.target_jobs.as_deref().map(|all| all.iter().map(job_of).collect()),
             version_history: ask.version_history.as_deref().map(|all| all.iter().map(|one| version_of(one)).collect()),
-            environment_progress: None,
-            dependencies: None,
-            rollout_position: None,
+            environment_progress: ask.environment_progress.as_deref().map(|all| all.iter().map(progress_of).collect()),
+            dependencies: ask.dependencies.as_deref().map(|all| all.iter().map(dependency_of).collect()),
+            rollout_position: ask.rollout_position.as_ref().map(position_of),
         },
         extensions: NO_EXTENSIONS.to_owned(),
     }
@@ -68,6 +68,63 @@ pub(crate) fn sequence(now: Timestamp, rule: &Rule, ask: &SequenceRequest) -> se
         ready: ask.ready.iter().map(ready_of).collect(),
         running: ask.running.iter().map(running_of).collect(),
         extensions: NO_EXTENSIONS.to_owned(),
+    }
+}
+
+pub(crate) fn verify(now: Timestamp, rule: &Rule, ask: &VerifyRequest) -> verify::Request {
+    verify::Request {
+        now: now.as_millis(),
+        rule: rule_of(rule),
+        target: target_of(&ask.target),
+        version: version_of(&ask.version),
+        job: job_of(&ask.job),
+        measurements: ask.measurements.iter().map(measurement_of).collect(),
+        extensions: NO_EXTENSIONS.to_owned(),
+    }
+}
+
+fn measurement_of(measured: &question::Measured) -> verify::Measurement {
+    verify::Measurement {
+        metric: measured.metric.clone(),
+        at: measured.at.as_millis(),
+        value: measured.value.as_ref().map(ToString::to_string).map_err(Clone::clone),
+    }
+}
+
+fn progress_of(progress: &question::EnvironmentProgress) -> gate::EnvironmentProgress {
+    gate::EnvironmentProgress {
+        environment: environment_of(&progress.environment),
+        targets: progress.targets,
+        statuses: progress
+            .statuses
+            .iter()
+            .map(|count| gate::StatusCount {
+                status: status_of(count.status),
+                targets: count.targets,
+                of_them_verified: count.of_them_verified,
+            })
+            .collect(),
+        last_success_at: progress.last_success_at.map(Timestamp::as_millis),
+    }
+}
+
+fn dependency_of(dependency: &question::Dependency) -> gate::Dependency {
+    gate::Dependency {
+        deployment: deployment_of(&dependency.deployment),
+        environment: environment_of(&dependency.environment),
+        current: dependency.current.as_deref().map(version_of),
+    }
+}
+
+fn position_of(position: &question::RolloutPosition) -> gate::RolloutPosition {
+    gate::RolloutPosition {
+        index: position.index,
+        total: position.total,
+        pending_index: position.pending_index,
+        started_at: position.started_at.as_millis(),
+        last_start_at: position.last_start_at.map(Timestamp::as_millis),
+        failed: position.failed,
+        unverified: position.unverified,
     }
 }
 

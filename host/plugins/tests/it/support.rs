@@ -6,10 +6,14 @@ use model::{
     Json, Labels,
     deployment::Deployment,
     environment::Environment,
-    id::{DeploymentId, EnvironmentId, PolicyId, ReleaseId, ResourceId, RuleId, Uuid, VersionId, WorkspaceId},
+    id::{DeploymentId, EnvironmentId, JobId, PolicyId, ReleaseId, ResourceId, RuleId, Uuid, VersionId, WorkspaceId},
+    job::JobKind,
+    job_state::JobStatus,
     plugin::{Digest, Fault, FaultCode, Manifest, PluginRef},
-    policy::{OnError, Rule, RuleKey, RuleMode},
-    question::{Answer, Ask, GateRequest, Intent, Question, ReadyRelease, SequenceRequest},
+    policy::{OnError, Order, Rule, RuleKey, RuleMode},
+    question::{
+        Answer, Ask, GateRequest, Intent, JobFacts, Measured, Question, ReadyRelease, SequenceRequest, VerifyRequest,
+    },
     release_target::{ReleaseTarget, TargetKey},
     resource::Resource,
     time::Timestamp,
@@ -59,6 +63,9 @@ pub fn rule(config: Json) -> Arc<Rule> {
         mode: RuleMode::Enforce,
         on_error: OnError::Block,
         scope: None,
+        any_of: None,
+        applies_to_first: true,
+        order: Order::Newest,
     })
 }
 
@@ -76,6 +83,7 @@ pub fn version(number: u64) -> Arc<Version> {
         status: VersionStatus::Ready,
         created_at: at,
         received_at: at,
+        ready_at: Some(at),
         created_by: Some("carol".into()),
     })
 }
@@ -139,6 +147,9 @@ pub fn gate_request() -> GateRequest {
         approvals: None,
         target_jobs: None,
         version_history: None,
+        environment_progress: None,
+        dependencies: None,
+        rollout_position: None,
     }
 }
 
@@ -163,6 +174,27 @@ pub fn sequence(digest: Digest, what: &str) -> Question {
     question(digest, serde_json::json!({"what": what}), Ask::Sequence(Box::new(ask)))
 }
 
+pub fn job(number: u128, status: JobStatus) -> JobFacts {
+    JobFacts {
+        id: JobId(id(number)),
+        kind: JobKind::Deploy,
+        version: VersionId(id(0x101)),
+        status,
+        attempt: 1,
+        created_at: NOW,
+        started_at: None,
+        completed_at: Some(NOW),
+        message: "boom".into(),
+    }
+}
+
+/// A verification of a success, a second after it.
+pub fn verify(digest: Digest, config: Json, measurements: Vec<Measured>) -> Question {
+    let job = job(1, JobStatus::Completed);
+    let ask = VerifyRequest { target: target(1), version: version(1), job, measurements };
+    Question { now: NOW.plus_seconds(1), ..question(digest, config, Ask::Verify(Box::new(ask))) }
+}
+
 pub async fn ask(session: &mut Session, question: Question) -> Answer {
     session.ask(vec![question]).await.remove(0)
 }
@@ -171,7 +203,9 @@ pub async fn ask(session: &mut Session, question: Question) -> Answer {
 pub fn reason(answer: &Answer) -> &str {
     match answer {
         Answer::Gate(answer) => &answer.reason,
-        Answer::Retry(_) | Answer::Sequence(_) | Answer::Fault(_) => panic!("no gate's answer: {answer:?}"),
+        Answer::Retry(_) | Answer::Sequence(_) | Answer::Verify(_) | Answer::Fault(_) => {
+            panic!("no gate's answer: {answer:?}")
+        }
     }
 }
 
@@ -179,6 +213,6 @@ pub fn reason(answer: &Answer) -> &str {
 pub fn fault(answer: &Answer) -> (FaultCode, &str) {
     match answer {
         Answer::Fault(fault) => (fault.code, &fault.message),
-        Answer::Gate(_) | Answer::Retry(_) | Answer::Sequence(_) => panic!("no fault: {answer:?}"),
+        Answer::Gate(_) | Answer::Retry(_) | Answer::Sequence(_) | Answer::Verify(_) => panic!("no fault: {answer:?}"),
     }
 }

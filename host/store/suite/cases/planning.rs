@@ -22,7 +22,7 @@ async fn claim(store: &Store) -> Vec<Claim> {
 async fn finish(store: &Store, claim: &Claim, next: Option<i64>) -> bool {
     let mut tx = store.write("test.finish").await.expect("a transaction begins");
     let next = next.map(|seconds| START.plus_seconds(seconds));
-    let finished = planning::finish(&mut tx, claim, next).await.expect("finishes");
+    let finished = planning::finish(&mut tx, claim, next, false).await.expect("finishes");
     tx.commit().await.expect("committed");
     finished
 }
