@@ -8,12 +8,12 @@ use model::{
     id::DeploymentId,
     job_state::JobStatus,
     release_target::TargetKey,
-    report::{Standing, TargetReport},
+    report::{BlockKind, Standing, TargetReport},
 };
 use regex::Regex;
 use store::Page;
 
-use crate::{SimulateError, actions::find_target, line::Fault, names, world::World};
+use crate::{SimulateError, find, line::Fault, names, world::World};
 
 /// Statuses of jobs that somebody works on.
 const WORKED_ON: [Option<JobStatus>; 3] =
@@ -107,7 +107,7 @@ async fn targets(
     line: u64,
 ) -> Result<(String, Vec<(String, TargetKey)>), SimulateError> {
     match wanted {
-        Targets::One(path) => Ok((path.clone(), vec![(path.clone(), find_target(world, path, line).await?)])),
+        Targets::One(path) => Ok((path.clone(), vec![(path.clone(), find::target(world, path, line).await?)])),
         Targets::Glob(glob) => {
             let parts: Vec<String> = glob.split('*').map(regex::escape).collect();
             let pattern = Regex::new(&format!("^{}$", parts.join("[^/]*")))
@@ -140,13 +140,17 @@ fn one(
     let latest = report.latest_job.as_ref().map(|(_, _, _, status)| status.name().to_owned());
     compare("latestJob", wanted(&expectation.latest_job, |status| status.name().to_owned()), latest);
     compare("blockedBy", text(&expectation.blocked_by), blocked_by(report));
+    compare("held", expectation.held.map(|held| Some(held.to_string())), Some(report.hold.is_some().to_string()));
     let next = report.next_evaluation.map(|at| at.to_string());
     compare("nextEvaluation", wanted(&expectation.next_evaluation, ToString::to_string), next);
     if let Some(pattern) = &expectation.reason {
         let regex = Regex::new(pattern)
             .map_err(|error| SimulateError::Step { line, message: format!("`reason` is no pattern: {error}") })?;
-        if !regex.is_match(&report.reason) {
-            faults.push(Fault { key: "reason", expected: pattern.clone(), found: report.reason.clone() });
+        let held = blocker(report).map(|(_, reason)| reason).filter(|reason| !report.reason.contains(reason));
+        if !regex.is_match(&report.reason) && !held.is_some_and(|reason| regex.is_match(reason)) {
+            let held = held.map_or_else(String::new, |reason| format!(" [{reason}]"));
+            let found = format!("{}{held}", report.reason);
+            faults.push(Fault { key: "reason", expected: pattern.clone(), found });
         }
     }
     if let Some(kinds) = &expectation.events {
@@ -160,14 +164,31 @@ fn one(
     Ok(())
 }
 
-/// The first rule that does not let the newest ready version go; or the sequence that holds one that every rule lets go.
+/// What does not let the newest ready version go, and why: a freeze or a rollback, or the first rule.
+fn blocker(report: &TargetReport) -> Option<(&str, &str)> {
+    let newest = report.candidates.first()?;
+    let block = newest.blocks.first().map(|block| (block.kind.name(), block.reason.as_str()));
+    block.or_else(|| {
+        let decision = &newest.blocked_by()?.decision;
+        Some((decision.rule_label.as_str(), decision.answer.reason.as_str()))
+    })
+}
+
+/// The name of that; or what else holds a version that everything lets go.
 fn blocked_by(report: &TargetReport) -> Option<String> {
-    let gate = report.candidates.first().and_then(|newest| newest.blocked_by());
-    match gate {
-        Some(gate) => Some(gate.decision.rule_label.clone()),
-        None if report.standing == Standing::Waiting => Some("sequence".to_owned()),
-        None => None,
-    }
+    let name = blocker(report).map(|(name, _)| name).or(match report.standing {
+        Standing::Waiting => Some("sequence"),
+        Standing::Held => Some(BlockKind::Held.name()),
+        Standing::NoVersion
+        | Standing::UpToDate
+        | Standing::Deploying
+        | Standing::Verifying
+        | Standing::Blocked
+        | Standing::Failed
+        | Standing::NoAgent
+        | Standing::Detached => None,
+    });
+    name.map(str::to_owned)
 }
 
 fn text(expected: &Expected<String>) -> Option<Option<String>> {

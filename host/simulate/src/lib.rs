@@ -8,8 +8,10 @@
 mod actions;
 mod agent;
 mod expectations;
+mod find;
 mod line;
 mod names;
+mod people;
 mod play;
 mod world;
 

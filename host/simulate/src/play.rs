@@ -75,7 +75,8 @@ impl Play<'_> {
         while self.settled_at != Some(end) {
             let (_, swept) = world.dispatch.sweep().await?;
             let planned = world.engine.next_due_at().await?;
-            let due = earliest(earliest(swept, planned), self.agents.next_due_at());
+            let measured = world.engine.next_measurement_due_at().await?;
+            let due = earliest(earliest(swept, planned), earliest(measured, self.agents.next_due_at()));
             let due = due.filter(|due| *due <= end).unwrap_or(end);
             world.clock.set(due);
             if swept.is_some_and(|swept| swept <= due) {
@@ -91,6 +92,7 @@ impl Play<'_> {
     async fn settle(&mut self, world: &World) -> Result<(), SimulateError> {
         self.reports.forget();
         loop {
+            world.engine.settle_measuring().await?;
             world.engine.settle().await?;
             self.read_events(world, true).await?;
             if !self.agents.work(world, &self.scenario.agent).await? {
