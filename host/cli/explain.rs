@@ -79,7 +79,13 @@ fn render(report: &Json, only: Option<&str>, viewer: &TimeZone) -> String {
         for skip in items(candidate, "skips") {
             let until = in_zones(skip, "expiresAt", None, viewer);
             let until = if until == "-" { "until it is removed".to_owned() } else { format!("until {until}") };
-            let _ = writeln!(out, "  skip {} of {}, {until}: {}", text(skip, "id"), text(skip, "user"), text(skip, "reason"));
+            let _ = writeln!(
+                out,
+                "  skip {} of {}, {until}: {}",
+                text(skip, "id"),
+                text(skip, "user"),
+                text(skip, "reason")
+            );
         }
     }
     out.trim_end().to_owned()

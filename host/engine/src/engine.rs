@@ -9,19 +9,28 @@ use model::plugin::{Digest, Fault, FaultCode};
 use plugins::Host;
 use store::Store;
 
+use crate::measures::Measures;
+
 /// Plans, and carries commands out. Cheap to clone; all clones are one engine.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) store: Store,
     pub(crate) host: Host,
     pub(crate) evaluations: Arc<AtomicU64>,
+    pub(crate) measures: Measures,
 }
 
 impl Engine {
     /// An engine over that store, asking that host's plugins. [`Engine::run`] makes it plan.
     #[must_use]
     pub fn new(store: Store, host: Host) -> Self {
-        Self { store, host, evaluations: Arc::default() }
+        Self { store, host, evaluations: Arc::default(), measures: Measures::default() }
+    }
+
+    /// The same engine with providers that measure outside systems.
+    #[must_use]
+    pub fn with_measures(self, measures: Measures) -> Self {
+        Self { measures, ..self }
     }
 
     /// Questions that plugins were asked since this engine began.

@@ -8,6 +8,8 @@ mod ask;
 mod engine;
 mod error;
 mod explain;
+mod measure;
+pub mod measures;
 mod pass;
 mod run;
 
@@ -15,6 +17,7 @@ pub mod commands;
 
 pub use commands::{
     apply::{Applied, Change},
+    skip::{NewSkip, SkipScope, ToSkip},
     version::NewVersion,
 };
 pub use engine::Engine;

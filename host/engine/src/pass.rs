@@ -46,7 +46,7 @@ impl Engine {
         let mut tx = self.store.write("engine.apply").await?;
         store::plan::apply(&mut tx, claim.workspace, plan).await?;
         // Last, so that rows are locked in the order in which dispatch locks them: jobs, then planning.
-        if !store::planning::finish(&mut tx, claim, plan.next_evaluation).await? {
+        if !store::planning::finish(&mut tx, claim, plan.next_evaluation, plan.looks_at_dependencies).await? {
             drop(tx);
             self.abandon(claim).await?;
             return Ok(Passed::Stale);

@@ -11,10 +11,11 @@ use model::{
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{skip::Skip, steer::Hold};
 use super::wire::{
-    BlockKindName, FaultName, JobStatusName, Named, ResourceRef, RuleModeName, StandingName, Time, VerdictName, VersionRef, Ws,
+    BlockKindName, FaultName, JobStatusName, Named, ResourceRef, RuleModeName, StandingName, Time, VerdictName,
+    VersionRef, Ws,
 };
+use super::{skip::Skip, steer::Hold};
 use crate::{
     app::App,
     extract::{Auth, PathId},

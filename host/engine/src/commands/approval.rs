@@ -1,7 +1,7 @@
 //! Approvals: a person says yes or no to a version in environments.
 
 use model::{
-    access::Caller,
+    access::{Caller, Role},
     approval::{Approval, ApprovalDecision},
     event::{Actor, EventKind, NewEvent, Subject},
     id::{ApprovalId, EnvironmentId, VersionId},
@@ -91,5 +91,43 @@ impl Engine {
             store::crash_point!("command.committed");
         }
         Ok(approvals)
+    }
+    /// Takes back what a person said of a version in an environment: one's own word, or as an admin anybody's.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such word, or it is somebody else's.
+    pub async fn withdraw_approval(
+        &self,
+        caller: &Caller,
+        version: VersionId,
+        environment: EnvironmentId,
+        user: &str,
+    ) -> Result<(), CommandError> {
+        if user != caller.user && caller.role != Role::Admin {
+            return Err(CommandError::Conflict { detail: format!("only {user} or an admin may take this word back") });
+        }
+        let mut tx = self.store.write("command.withdraw_approval").await?;
+        let found = store::version::get(&mut tx, caller.workspace, version).await?;
+        let found = found.ok_or_else(|| CommandError::NotFound { what: format!("version {version}") })?;
+        if !store::approval::remove(&mut tx, version, environment, user).await? {
+            return Err(CommandError::NotFound { what: format!("word of {user} on version `{}`", found.tag) });
+        }
+        let event = NewEvent {
+            kind: EventKind::ApprovalWithdrawn,
+            actor: Actor::User(caller.user.clone()),
+            subject: Subject {
+                deployment: Some(found.deployment),
+                environment: Some(environment),
+                version: Some(version),
+                ..Subject::default()
+            },
+            data: json!({"version": found.tag, "user": user}),
+        };
+        store::event::append(&mut tx, caller.workspace, event).await?;
+        store::planning::mark(&mut tx, found.deployment, Mark::Facts).await?;
+        tx.commit().await?;
+        store::crash_point!("command.committed");
+        Ok(())
     }
 }

@@ -4,7 +4,14 @@
 pub mod api_key;
 pub mod apply;
 pub mod approval;
+pub mod freeze;
+pub mod measurement;
 pub mod plugin;
+pub mod policy;
+pub mod redeploy;
+pub mod release;
+pub mod rollback;
+pub mod skip;
 pub mod version;
 pub mod workspace;
 

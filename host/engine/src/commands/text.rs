@@ -12,6 +12,15 @@ pub fn message(pointer: &str, text: &str, errors: &mut Vec<FieldError>) {
     note(pointer, names::check_text(text), errors);
 }
 
+/// Why somebody does what nobody does without a reason.
+pub fn reason(pointer: &str, text: &str, errors: &mut Vec<FieldError>) {
+    if text.trim().is_empty() {
+        let message = "must say why, for those who read the trail later".to_owned();
+        errors.push(FieldError { pointer: pointer.to_owned(), message });
+    }
+    message(pointer, text, errors);
+}
+
 /// Labels.
 pub fn labels(pointer: &str, labels: &Labels, errors: &mut Vec<FieldError>) {
     note(pointer, names::check_label_count(labels.len()), errors);

@@ -71,6 +71,7 @@ impl Engine {
             status: new.status,
             created_at: new.created_at.unwrap_or(now),
             received_at: now,
+            ready_at: (new.status == VersionStatus::Ready).then_some(now),
             created_by: Some(caller.user.clone()),
         };
         store::version::insert(&mut tx, &version).await?;

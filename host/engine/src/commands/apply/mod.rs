@@ -5,6 +5,7 @@
 
 mod deployment;
 mod environment;
+mod freeze;
 mod job_agent;
 mod policy;
 mod resource;
@@ -77,7 +78,7 @@ impl Engine {
         let now = tx.now();
         let mut applying = Applying { caller, tx, now, errors, replan_all: false };
         let mut applied: Vec<Option<Applied>> = vec![None; wanted.len()];
-        for type_name in ["System", "JobAgent", "Resource", "Environment", "Deployment", "Policy"] {
+        for type_name in ["System", "JobAgent", "Resource", "Environment", "Deployment", "Policy", "Freeze"] {
             for (index, wanted) in wanted.iter().enumerate().filter(|(_, wanted)| wanted.type_name() == type_name) {
                 let change = applying.one(index, wanted).await?;
                 applied[index] = Some(Applied { type_name, key: wanted.key().to_owned(), change });
@@ -108,6 +109,7 @@ impl Applying<'_> {
             Wanted::Environment(wanted) => self.environment(&at, wanted).await,
             Wanted::Deployment(wanted) => self.deployment(&at, wanted).await,
             Wanted::Policy(wanted) => self.policy(wanted).await,
+            Wanted::Freeze(wanted) => self.freeze(&at, wanted).await,
         }
     }
 

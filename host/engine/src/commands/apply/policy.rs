@@ -70,6 +70,9 @@ impl Applying<'_> {
                     mode: wanted.mode,
                     on_error: wanted.on_error,
                     scope: wanted.scope,
+                    any_of: wanted.any_of.clone(),
+                    applies_to_first: wanted.applies_to_first,
+                    order: wanted.order,
                 })
             })
             .collect()
@@ -83,6 +86,9 @@ fn unchanged(rule: &Rule, wanted: &WantedRule) -> bool {
         && rule.mode == wanted.mode
         && rule.on_error == wanted.on_error
         && rule.scope == wanted.scope
+        && rule.any_of == wanted.any_of
+        && rule.applies_to_first == wanted.applies_to_first
+        && rule.order == wanted.order
 }
 
 fn renamed_not(rule: &Rule, wanted: &WantedRule) -> bool {

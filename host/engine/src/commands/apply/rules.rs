@@ -30,7 +30,9 @@ impl Engine {
         drop(tx);
         for (document, wanted) in wanted.iter().enumerate() {
             let Wanted::Policy(policy) = wanted else { continue };
-            for (index, rule) in policy.rules.iter().enumerate() {
+            // The planner's own rule has no plugin to ask; its configuration was read with the document.
+            let rules = policy.rules.iter().enumerate().filter(|(_, rule)| rule.key != RuleKey::Rollback);
+            for (index, rule) in rules {
                 let at = format!("/documents/{document}/rules/{index}/{}", rule.key.name());
                 self.check_rule(&at, rule, &plugins, errors).await;
             }
@@ -58,7 +60,32 @@ impl Engine {
                     wrong(format!("{config_at}{}", error.path), error.message);
                 }
             }
-            Err(fault) => wrong(config_at, format!("plugin `{}` did not check this: {fault}", plugin.name)),
+            Err(fault) => {
+                wrong(config_at, format!("plugin `{}` did not check this: {fault}", plugin.name));
+                return;
+            }
+        }
+        if plugin.manifest.hooks.verify {
+            match self.host.probes(plugin.digest, &rule.config).await {
+                Ok(probes) => {
+                    for probe in probes {
+                        for error in self.measures.check(&probe) {
+                            let what = format!("metric `{}`: {}", probe.metric, error.message);
+                            wrong(
+                                config_at.clone(),
+                                if error.path.is_empty() { what } else { format!("{}: {what}", error.path) },
+                            );
+                        }
+                    }
+                }
+                // What `validate` found is said already.
+                Err(fault) => {
+                    if !errors.iter().any(|error| error.pointer.starts_with(at)) {
+                        let message = format!("plugin `{}` did not say what to measure: {fault}", plugin.name);
+                        errors.push(FieldError { pointer: config_at, message });
+                    }
+                }
+            }
         }
     }
 }
