@@ -1,6 +1,6 @@
 //! Looks whether what must be true is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
 
 use manifest::scenario::{Expectation, Expected, Targets};
 use model::{
@@ -53,11 +53,11 @@ impl Reports {
     }
 
     async fn of(&mut self, world: &World, key: TargetKey, line: u64) -> Result<Option<&TargetReport>, SimulateError> {
-        if !self.known.contains_key(&key.deployment) {
+        if let Entry::Vacant(unknown) = self.known.entry(key.deployment) {
             let report = world.engine.report(world.workspace.id, key.deployment).await;
             let report = report.map_err(|error| SimulateError::Step { line, message: error.to_string() })?;
             let lines = report.into_iter().flat_map(|report| report.targets);
-            self.known.insert(key.deployment, lines.map(|line| (line.target.key, line)).collect());
+            unknown.insert(lines.map(|line| (line.target.key, line)).collect());
         }
         Ok(self.known.get(&key.deployment).and_then(|lines| lines.get(&key)))
     }

@@ -83,6 +83,9 @@ impl Play<'_> {
                 world.dispatch.sweep().await?;
                 self.agents.look();
             }
+            if measured.is_some_and(|measured| measured <= due) {
+                world.engine.settle_measuring().await?;
+            }
             self.settle(world).await?;
         }
         Ok(())
@@ -92,10 +95,15 @@ impl Play<'_> {
     async fn settle(&mut self, world: &World) -> Result<(), SimulateError> {
         self.reports.forget();
         loop {
-            world.engine.settle_measuring().await?;
             world.engine.settle().await?;
             self.read_events(world, true).await?;
-            if !self.agents.work(world, &self.scenario.agent).await? {
+            let worked = self.agents.work(world, &self.scenario.agent).await?;
+            // What was just deployed may be to be measured at once.
+            let measures = world.engine.next_measurement_due_at().await?.is_some_and(|due| due <= world.now());
+            if measures {
+                world.engine.settle_measuring().await?;
+            }
+            if !worked && !measures {
                 break;
             }
         }
