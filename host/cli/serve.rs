@@ -70,7 +70,8 @@ pub async fn run(settings: &Settings, arguments: Serve) -> Result<()> {
         Some(url) => url,
         None => format!("sqlite:{}", data.join("tidegate.db").display()),
     };
-    let store = Store::open(store::Options { url, clock: Arc::new(SystemClock::new()), id_seed: random()? }).await?;
+    let (clock, id_seed, durability) = (Arc::new(SystemClock::new()), random()?, store::Durability::Power);
+    let store = Store::open(store::Options { url, clock, id_seed, durability }).await?;
     let host = Host::new(HostConfig {
         cache_dir: Some(data.join("cache")),
         workers: std::thread::available_parallelism().map_or(2, std::num::NonZero::get),

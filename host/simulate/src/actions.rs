@@ -6,15 +6,12 @@ use manifest::scenario::{Action, Word};
 use model::{
     Json,
     approval::ApprovalDecision,
-    deployment::Deployment,
-    id::JobId,
     job::Job,
     job_state::{JobState, LeaseToken},
-    release_target::TargetKey,
-    version::Version,
+    wanted::Wanted,
 };
 
-use crate::{SimulateError, agent, names, people, world::World};
+use crate::{SimulateError, agent, find, people, world::World};
 
 /// Does what a step says. A command that the server refuses is the file's fault; what it does to a late report is not.
 pub(crate) async fn perform(world: &World, action: &Action, line: u64) -> Result<(), SimulateError> {
@@ -24,7 +21,7 @@ pub(crate) async fn perform(world: &World, action: &Action, line: u64) -> Result
             world.engine.apply(&world.caller("scenario", &[]), wanted, false).await.map_err(refused)?;
         }
         Action::Version { deployment, tag, name, config, metadata, status, created_at } => {
-            let deployment = find_deployment(world, deployment, line).await?.id;
+            let deployment = find::deployment(world, deployment, line).await?.id;
             let new = NewVersion {
                 deployment,
                 tag: tag.clone(),
@@ -38,24 +35,13 @@ pub(crate) async fn perform(world: &World, action: &Action, line: u64) -> Result
             world.engine.create_version(&world.caller("ci", &[]), new).await.map_err(refused)?;
         }
         Action::VersionStatus { deployment, version, status } => {
-            let version = find_version(world, deployment, version, line).await?.id;
+            let version = find::version(world, deployment, version, line).await?.id;
             world.engine.set_version_status(&world.caller("ci", &[]), version, *status).await.map_err(refused)?;
         }
         Action::Approve(word) => say(world, word, ApprovalDecision::Approved, line).await?,
         Action::Reject(word) => say(world, word, ApprovalDecision::Rejected, line).await?,
-        Action::Revoke(_)
-        | Action::Delete { .. }
-        | Action::Skip { .. }
-        | Action::Unskip { .. }
-        | Action::Cancel { .. }
-        | Action::Redeploy { .. }
-        | Action::Rollback { .. }
-        | Action::Resume { .. }
-        | Action::Freeze { .. }
-        | Action::Unfreeze { .. }
-        | Action::Measure(_) => people::perform(world, action, line).await?,
         Action::Report(report) => {
-            let job = latest_job(world, &report.target, line).await?;
+            let job = find::latest_job(world, &report.target, line).await?;
             let token = if report.stale { LeaseToken(0) } else { token_of(world, &job, line).await? };
             let caller = world.caller("agent", &[]);
             let message = Some(report.message.clone()).filter(|message| !message.is_empty());
@@ -64,7 +50,7 @@ pub(crate) async fn perform(world: &World, action: &Action, line: u64) -> Result
             drop(world.dispatch.report(&caller, job.id, Some(token), &said, [2; 32]).await);
         }
         Action::ExpireLease { target } => {
-            let job = latest_job(world, target, line).await?;
+            let job = find::latest_job(world, target, line).await?;
             let until = job.state.lease().map(|lease| lease.until).ok_or_else(|| SimulateError::Step {
                 line,
                 message: format!("the latest job of `{target}` is {}, so it has no lease", job.state.status().name()),
@@ -72,58 +58,54 @@ pub(crate) async fn perform(world: &World, action: &Action, line: u64) -> Result
             world.clock.set(until);
             world.dispatch.sweep().await?;
         }
+        Action::Measure(measured) => {
+            let job = find::latest_job(world, &measured.target, line).await?.id;
+            let seen = measured.value.clone();
+            let caller = world.caller("agent", &[]);
+            world.engine.record_measurement(&caller, job, &measured.metric, seen).await.map_err(refused)?;
+        }
+        Action::Revoke(word) => {
+            let version = find::version(world, &word.deployment, &word.version, line).await?.id;
+            let environment = find::environment(world, &word.environment, line).await?;
+            let caller = world.caller(&word.user, &[]);
+            let taken_back = world.engine.withdraw_approval(&caller, version, environment, &word.user).await;
+            taken_back.map_err(refused)?;
+        }
+        Action::Delete { what, name } => people::delete(world, *what, name, line).await?,
+        Action::Skip { bypass, by, expires } => people::skip(world, bypass, by, *expires, line).await?,
+        Action::Unskip { bypass, by } => people::unskip(world, bypass, by, line).await?,
+        Action::Cancel { cancelled, by } => people::cancel(world, cancelled, by, line).await?,
+        Action::Redeploy { target, version, by } => {
+            let (key, version) = find::target_and_version(world, target, version.as_deref(), line).await?;
+            let asked = world.engine.redeploy(&people::caller(world, by), key, version, people::reason(by)).await;
+            asked.map_err(refused)?;
+        }
+        Action::Rollback { target, version, by } => {
+            let (key, version) = find::target_and_version(world, target, version.as_deref(), line).await?;
+            let back = world.engine.roll_back(&people::caller(world, by), key, version, people::reason(by)).await;
+            back.map_err(refused)?;
+        }
+        Action::Resume { target, by } => {
+            let key = find::target(world, target, line).await?;
+            world.engine.resume(&people::caller(world, by), key, people::reason(by)).await.map_err(refused)?;
+        }
+        Action::Freeze { freeze, user } => {
+            let wanted = [Wanted::Freeze(freeze.clone())];
+            world.engine.apply(&world.caller(user, &[]), &wanted, false).await.map_err(refused)?;
+        }
+        Action::Unfreeze { name, by } => people::lift(world, name, &people::caller(world, by), line).await?,
         Action::Restart | Action::Expect(_) => {}
     }
     Ok(())
 }
 
 async fn say(world: &World, word: &Word, decision: ApprovalDecision, line: u64) -> Result<(), SimulateError> {
-    let version = find_version(world, &word.deployment, &word.version, line).await?.id;
-    let mut tx = world.store.read("simulate.find").await?;
-    let found = store::environment::by_name(&mut tx, world.workspace.id, &word.environment).await?;
-    drop(tx);
-    let environment = found.ok_or_else(|| missing(line, "environment", &word.environment))?.id;
+    let version = find::version(world, &word.deployment, &word.version, line).await?.id;
+    let environment = find::environment(world, &word.environment, line).await?;
     let caller = world.caller(&word.user, &word.roles);
     let said = world.engine.record_approval(&caller, version, &[environment], decision, &word.reason).await;
     said.map_err(|error| SimulateError::Step { line, message: error.to_string() })?;
     Ok(())
-}
-
-pub(crate) async fn find_deployment(world: &World, name: &str, line: u64) -> Result<Deployment, SimulateError> {
-    let mut tx = world.store.read("simulate.find").await?;
-    let found = store::deployment::by_name(&mut tx, world.workspace.id, name).await?;
-    found.ok_or_else(|| missing(line, "deployment", name))
-}
-
-pub(crate) async fn find_version(
-    world: &World,
-    deployment: &str,
-    tag: &str,
-    line: u64,
-) -> Result<Version, SimulateError> {
-    let deployment = find_deployment(world, deployment, line).await?;
-    let mut tx = world.store.read("simulate.find").await?;
-    let found = store::version::by_tag(&mut tx, deployment.id, tag).await?;
-    found.ok_or_else(|| missing(line, "version", tag))
-}
-
-pub(crate) async fn find_target(world: &World, path: &str, line: u64) -> Result<TargetKey, SimulateError> {
-    let mut tx = world.store.read("simulate.find").await?;
-    let targets = names::targets(&mut tx, world.workspace.id).await?;
-    let found = targets.into_iter().find(|(found, _)| found == path).map(|(_, key)| key);
-    found.ok_or_else(|| missing(line, "target", path))
-}
-
-pub(crate) async fn latest_job(world: &World, target: &str, line: u64) -> Result<Job, SimulateError> {
-    let key = find_target(world, target, line).await?;
-    let mut tx = world.store.read("simulate.find").await?;
-    let found = store::release_target::get(&mut tx, world.workspace.id, key).await?;
-    let latest: Option<JobId> = found.and_then(|found| found.latest_job).map(|job| job.id);
-    let job = match latest {
-        Some(id) => store::job::get(&mut tx, world.workspace.id, id).await?,
-        None => None,
-    };
-    job.ok_or_else(|| missing(line, "job on target", target))
 }
 
 /// The token of whoever holds the job; one that nobody holds is claimed first.
@@ -141,8 +123,4 @@ async fn token_of(world: &World, job: &Job, line: u64) -> Result<LeaseToken, Sim
             Err(SimulateError::Step { line, message })
         }
     }
-}
-
-pub(crate) fn missing(line: u64, what: &str, name: &str) -> SimulateError {
-    SimulateError::Step { line, message: format!("there is no {what} `{name}` by then") }
 }

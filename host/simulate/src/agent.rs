@@ -9,7 +9,7 @@ use std::{
 use dispatch::{Offer, Report};
 use manifest::scenario::{AgentRule, Match, Outcome};
 use model::{
-    id::JobId,
+    id::{JobAgentId, JobId},
     job_agent::AgentType,
     job_state::{JobStatus, LeaseToken},
     limits::CLAIM_MAX,
@@ -22,11 +22,21 @@ use crate::{SimulateError, world::World};
 pub(crate) const NODE: &str = "sim";
 
 /// What the agents have in hand.
-#[derive(Default)]
 pub(crate) struct Agents {
+    /// Those of the workspace that are simulated, once they are known.
+    simulated: Option<Vec<JobAgentId>>,
+    /// Whether jobs may have come since the last look.
+    look: bool,
     due: BinaryHeap<Reverse<(Timestamp, u64, Due)>>,
     working: HashMap<JobId, Working>,
     count: u64,
+}
+
+impl Default for Agents {
+    fn default() -> Self {
+        let (due, working) = (BinaryHeap::new(), HashMap::new());
+        Self { simulated: None, look: true, due, working, count: 0 }
+    }
 }
 
 struct Working {
@@ -49,31 +59,60 @@ impl Agents {
         self.due.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// Does what is due now and takes what is queued; whether there was any of it.
+    /// Jobs may have come.
+    pub fn look(&mut self) {
+        self.look = true;
+    }
+
+    /// Agents may have come, or changed.
+    pub fn forget(&mut self) {
+        (self.simulated, self.look) = (None, true);
+    }
+
+    /// Does what is due now and takes what is queued; whether anything came of it but leases that are renewed.
     pub async fn work(&mut self, world: &World, rules: &[AgentRule]) -> Result<bool, SimulateError> {
         let mut worked = false;
         while let Some(Reverse((at, _, due))) = self.due.peek().copied()
             && at <= world.now()
         {
             self.due.pop();
-            worked = true;
-            match due {
+            worked |= match due {
                 Due::Heartbeat(job) => self.beat(world, job).await?,
                 Due::End(job) => self.end(world, job).await?,
-            }
+            };
+        }
+        if !std::mem::take(&mut self.look) {
+            return Ok(worked);
         }
         let caller = world.caller("simulated-agent", &[]);
-        let mut tx = world.store.read("simulate.agents").await?;
-        let agents = store::job_agent::all(&mut tx, world.workspace.id).await?;
-        drop(tx);
-        for agent in agents.into_iter().filter(|agent| agent.agent_type == AgentType::Simulated) {
-            let offers = world.dispatch.next(&caller, agent.id, NODE, CLAIM_MAX, Duration::ZERO).await;
-            for offer in offers.map_err(|error| refused(&error))? {
-                worked = true;
-                self.take(world, rules, offer).await?;
+        for agent in self.simulated(world).await? {
+            // An agent takes no more at once than a claim may bring.
+            loop {
+                let offers = world.dispatch.next(&caller, agent, NODE, CLAIM_MAX, Duration::ZERO).await;
+                let offers = offers.map_err(|error| refused(&error))?;
+                let all = offers.len() < CLAIM_MAX as usize;
+                for offer in offers {
+                    worked = true;
+                    self.take(world, rules, offer).await?;
+                }
+                if all {
+                    break;
+                }
             }
         }
         Ok(worked)
+    }
+
+    async fn simulated(&mut self, world: &World) -> Result<Vec<JobAgentId>, SimulateError> {
+        if let Some(known) = &self.simulated {
+            return Ok(known.clone());
+        }
+        let mut tx = world.store.read("simulate.agents").await?;
+        let agents = store::job_agent::all(&mut tx, world.workspace.id).await?;
+        let simulated = agents.into_iter().filter(|agent| agent.agent_type == AgentType::Simulated);
+        let found: Vec<JobAgentId> = simulated.map(|agent| agent.id).collect();
+        self.simulated = Some(found.clone());
+        Ok(found)
     }
 
     async fn take(&mut self, world: &World, rules: &[AgentRule], offer: Offer) -> Result<(), SimulateError> {
@@ -95,8 +134,9 @@ impl Agents {
         Ok(())
     }
 
-    async fn beat(&mut self, world: &World, job: JobId) -> Result<(), SimulateError> {
-        let Some(working) = self.working.get_mut(&job) else { return Ok(()) };
+    /// Whether anything came of it but a lease that is renewed.
+    async fn beat(&mut self, world: &World, job: JobId) -> Result<bool, SimulateError> {
+        let Some(working) = self.working.get_mut(&job) else { return Ok(false) };
         let caller = world.caller("simulated-agent", &[]);
         match world.dispatch.heartbeat(&caller, job, Some(working.token)).await {
             Ok(beat) if beat.cancel => {
@@ -106,24 +146,24 @@ impl Agents {
             }
             Ok(_) => {
                 self.schedule_heartbeat(world.now(), job);
-                Ok(())
+                Ok(false)
             }
             // Somebody else has it, or it has ended: the agent stops.
             Err(_) => {
                 self.working.remove(&job);
-                Ok(())
+                Ok(true)
             }
         }
     }
 
-    async fn end(&mut self, world: &World, job: JobId) -> Result<(), SimulateError> {
-        let Some(working) = self.working.remove(&job) else { return Ok(()) };
+    async fn end(&mut self, world: &World, job: JobId) -> Result<bool, SimulateError> {
+        let Some(working) = self.working.remove(&job) else { return Ok(false) };
         let message = Some(working.message).filter(|message| !message.is_empty());
         let report = Report { status: Some(working.status), message, ..Report::default() };
         let caller = world.caller("simulated-agent", &[]);
         // A refusal is an event, and the server's to tell; the agent can do nothing about it.
         drop(world.dispatch.report(&caller, job, Some(working.token), &report, [0; 32]).await);
-        Ok(())
+        Ok(true)
     }
 
     /// Three heartbeats to a lease, as the agent that ships does.

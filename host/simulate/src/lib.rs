@@ -8,6 +8,7 @@
 mod actions;
 mod agent;
 mod expectations;
+mod find;
 mod line;
 mod names;
 mod people;

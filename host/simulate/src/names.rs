@@ -56,6 +56,22 @@ impl Names {
     }
 }
 
+/// The target of that path, if there is or was one. An identifier may have slashes, the names before it have none.
+pub(crate) async fn find(tx: &mut Tx, workspace: WorkspaceId, path: &str) -> Result<Option<TargetKey>, StoreError> {
+    let mut parts = path.splitn(3, '/');
+    let (Some(deployment), Some(environment), Some(resource)) = (parts.next(), parts.next(), parts.next()) else {
+        return Ok(None);
+    };
+    let deployment = store::deployment::by_name(tx, workspace, deployment).await?;
+    let environment = store::environment::by_name(tx, workspace, environment).await?;
+    let resource = store::resource::by_identifier(tx, workspace, resource).await?;
+    let (Some(deployment), Some(environment), Some(resource)) = (deployment, environment, resource) else {
+        return Ok(None);
+    };
+    let key = TargetKey { deployment: deployment.id, environment: environment.id, resource: resource.id };
+    Ok(store::release_target::get(tx, workspace, key).await?.map(|_| key))
+}
+
 /// Every target by path, in the order of their paths.
 pub(crate) async fn targets(tx: &mut Tx, workspace: WorkspaceId) -> Result<Vec<(String, TargetKey)>, StoreError> {
     let mut targets = Vec::new();

@@ -10,7 +10,7 @@ use model::{
 use crate::{
     SimulateError, actions,
     agent::Agents,
-    expectations::{self, Seen},
+    expectations::{self, Reports, Seen},
     line::{Line, Summary},
     names::Names,
     world::{Stage, World},
@@ -32,6 +32,8 @@ pub async fn play(scenario: &Scenario, stage: Stage, lines: &mut dyn FnMut(Line)
         names: Names::default(),
         seen: Seen::default(),
         position: 0,
+        settled_at: None,
+        reports: Reports::default(),
         summary: Summary::default(),
         lines,
     };
@@ -39,11 +41,9 @@ pub async fn play(scenario: &Scenario, stage: Stage, lines: &mut dyn FnMut(Line)
     // What stands at the start is no part of what happens.
     play.read_events(&world, false).await?;
     world.engine.apply(&world.caller("scenario", &[]), &scenario.apply, false).await.map_err(SimulateError::Apply)?;
-    play.settle(&world).await?;
     for step in &scenario.steps {
         play.run_until(&world, step.at).await?;
         world = play.step(world, step).await?;
-        play.settle(&world).await?;
     }
     play.run_until(&world, scenario.until).await?;
     play.summary.evaluations = world.evaluations();
@@ -58,6 +58,9 @@ struct Play<'a> {
     names: Names,
     seen: Seen,
     position: i64,
+    /// When everything was last worked off; nothing when something happened since.
+    settled_at: Option<Timestamp>,
+    reports: Reports,
     summary: Summary,
     lines: &'a mut dyn FnMut(Line),
 }
@@ -65,56 +68,80 @@ struct Play<'a> {
 impl Play<'_> {
     /// Lets time pass up to and including `end`.
     async fn run_until(&mut self, world: &World, end: Timestamp) -> Result<(), SimulateError> {
-        loop {
+        if self.settled_at.is_none() {
+            world.dispatch.sweep().await?;
+            self.settle(world).await?;
+        }
+        while self.settled_at != Some(end) {
             let (_, swept) = world.dispatch.sweep().await?;
             let planned = world.engine.next_due_at().await?;
             let measured = world.engine.next_measurement_due_at().await?;
             let due = earliest(earliest(swept, planned), earliest(measured, self.agents.next_due_at()));
-            match due.filter(|due| *due <= end) {
-                Some(due) => world.clock.set(due),
-                None => {
-                    world.clock.set(end);
-                    return self.settle(world).await;
-                }
+            let due = due.filter(|due| *due <= end).unwrap_or(end);
+            world.clock.set(due);
+            if swept.is_some_and(|swept| swept <= due) {
+                world.dispatch.sweep().await?;
+                self.agents.look();
+            }
+            if measured.is_some_and(|measured| measured <= due) {
+                world.engine.settle_measuring().await?;
             }
             self.settle(world).await?;
         }
+        Ok(())
     }
 
-    /// Works everything off that the present instant brings.
+    /// Works everything off that the present instant brings; what time alone ends was swept before.
     async fn settle(&mut self, world: &World) -> Result<(), SimulateError> {
+        self.reports.forget();
         loop {
-            world.dispatch.sweep().await?;
-            world.engine.measure_due().await?;
             world.engine.settle().await?;
-            if !self.agents.work(world, &self.scenario.agent).await? {
+            self.read_events(world, true).await?;
+            let worked = self.agents.work(world, &self.scenario.agent).await?;
+            // What was just deployed may be to be measured at once.
+            let measures = world.engine.next_measurement_due_at().await?.is_some_and(|due| due <= world.now());
+            if measures {
+                world.engine.settle_measuring().await?;
+            }
+            if !worked && !measures {
                 break;
             }
         }
-        self.read_events(world, true).await
+        self.settled_at = Some(world.now());
+        Ok(())
     }
 
     async fn step(&mut self, world: World, step: &Step) -> Result<World, SimulateError> {
         match &step.action {
-            Action::Restart => return world.restart().await,
+            Action::Restart => {
+                self.happened();
+                return world.restart().await;
+            }
             Action::Expect(expectation) => {
-                let found = expectations::check(&world, &self.seen, expectation, step.line).await?;
+                let found = expectations::check(&world, &mut self.reports, &self.seen, expectation, step.line).await?;
                 self.summary.expectations += 1;
                 self.summary.failed += u64::from(!found.1.is_empty());
                 let (target, faults) = found;
                 (self.lines)(Line::Expectation { at: step.at, line: step.line, target, faults });
             }
-            action => actions::perform(&world, action, step.line).await?,
+            action => {
+                self.happened();
+                actions::perform(&world, action, step.line).await?;
+            }
         }
         Ok(world)
+    }
+
+    fn happened(&mut self) {
+        self.settled_at = None;
+        self.agents.forget();
     }
 
     async fn read_events(&mut self, world: &World, tell: bool) -> Result<(), SimulateError> {
         loop {
             let mut tx = world.store.read("simulate.events").await?;
             let events = store::event::after(&mut tx, world.workspace.id, self.position, EVENTS_MAX).await?;
-            let Some(last) = events.last() else { return Ok(()) };
-            self.position = last.position;
+            self.position = events.last().map_or(self.position, |last| last.position);
             for event in &events {
                 if !tell {
                     continue;
@@ -126,6 +153,9 @@ impl Play<'_> {
                 self.summary.decisions += u64::from(kind == EventKind::DecisionChanged);
                 self.summary.jobs += u64::from(kind == EventKind::JobCreated);
                 self.seen.note(target.as_deref(), kind);
+                if matches!(kind, EventKind::JobCreated | EventKind::JobOfferLapsed) {
+                    self.agents.look();
+                }
                 (self.lines)(Line::Event {
                     at: event.at,
                     seq: self.seen.count(),
@@ -135,6 +165,9 @@ impl Play<'_> {
                     target,
                     data: event.event.data.clone(),
                 });
+            }
+            if events.len() < EVENTS_MAX as usize {
+                return Ok(());
             }
         }
     }

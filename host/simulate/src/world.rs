@@ -10,7 +10,7 @@ use model::{
     workspace::Workspace,
 };
 use semver::Version;
-use store::{ManualClock, Options, Store};
+use store::{Durability, ManualClock, Options, Store};
 
 use crate::SimulateError;
 
@@ -91,7 +91,9 @@ impl World {
 
 async fn open(stage: &Stage, clock: &Arc<ManualClock>, seed: u64) -> Result<(Store, Engine, Dispatch), SimulateError> {
     let clock: Arc<dyn store::Clock> = Arc::<ManualClock>::clone(clock);
-    let options = Options { url: stage.database_url.clone(), clock, id_seed: seed };
+    // It is thrown away after the play, and only has to outlive a restart within it.
+    let durability = Durability::Process;
+    let options = Options { url: stage.database_url.clone(), clock, id_seed: seed, durability };
     let store = Store::open(options).await?;
     let engine = Engine::new(store.clone(), stage.host.clone());
     let dispatch = Dispatch::new(store.clone());

@@ -53,6 +53,6 @@ pub mod statements;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::StoreError;
 pub use page::{Listed, Page};
-pub use pool::{Options, Store};
+pub use pool::{Durability, Options, Store};
 pub use tx::Tx;
 pub use wake::Signals;

@@ -24,6 +24,8 @@ use crate::{
 };
 
 const SQLITE_READERS: u32 = 4;
+/// More than the store has, so that none is parsed again and again.
+const SQLITE_STATEMENTS: usize = 1000;
 const POSTGRES_CONNECTIONS: u32 = 16;
 /// A transaction that waits longer for its turn than this fails.
 const ACQUIRE_SECONDS: u64 = 30;
@@ -42,6 +44,17 @@ pub struct Options {
     pub clock: Arc<dyn Clock>,
     /// Two stores that write the same database at any time must have different ones.
     pub id_seed: u64,
+    /// What a commit outlives.
+    pub durability: Durability,
+}
+
+/// What a commit outlives. PostgreSQL's server has its own word on that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// The loss of power: it waits for the disk.
+    Power,
+    /// The process, and no more: for databases that are thrown away, as a simulation's.
+    Process,
 }
 
 /// The database.
@@ -75,7 +88,7 @@ impl Store {
                 if path.is_empty() || path.starts_with(':') {
                     return Err(StoreError::Address(options.url));
                 }
-                open_sqlite(Path::new(path)).await?
+                open_sqlite(Path::new(path), options.durability).await?
             }
             None if options.url.starts_with("postgres://") || options.url.starts_with("postgresql://") => {
                 (open_postgres(&options.url).await?, None)
@@ -195,7 +208,7 @@ impl Shared {
     }
 }
 
-async fn open_sqlite(path: &Path) -> Result<(Pool, Option<File>), StoreError> {
+async fn open_sqlite(path: &Path, durability: Durability) -> Result<(Pool, Option<File>), StoreError> {
     let file_error = |path: &Path| {
         let path = path.to_owned();
         move |source| StoreError::File { path, source }
@@ -213,12 +226,17 @@ async fn open_sqlite(path: &Path) -> Result<(Pool, Option<File>), StoreError> {
 
     let address = format!("sqlite:{}", path.display());
     let failed = |source| StoreError::Open { address: address.clone(), source };
+    let synchronous = match durability {
+        Durability::Power => SqliteSynchronous::Full,
+        Durability::Process => SqliteSynchronous::Off,
+    };
     let options = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
         .foreign_keys(true)
         .journal_mode(SqliteJournalMode::Wal)
-        .synchronous(SqliteSynchronous::Full)
+        .synchronous(synchronous)
+        .statement_cache_capacity(SQLITE_STATEMENTS)
         .busy_timeout(Duration::from_secs(10));
     let timeout = Duration::from_secs(ACQUIRE_SECONDS);
     let writer = SqlitePoolOptions::new()
@@ -226,6 +244,8 @@ async fn open_sqlite(path: &Path) -> Result<(Pool, Option<File>), StoreError> {
         .acquire_timeout(timeout)
         .idle_timeout(None)
         .max_lifetime(None)
+        // A file does not hang up.
+        .test_before_acquire(false)
         .connect_with(options.clone())
         .await
         .map_err(failed)?;
@@ -236,6 +256,7 @@ async fn open_sqlite(path: &Path) -> Result<(Pool, Option<File>), StoreError> {
     let readers = SqlitePoolOptions::new()
         .max_connections(SQLITE_READERS)
         .acquire_timeout(timeout)
+        .test_before_acquire(false)
         .connect_with(options.read_only(true))
         .await
         .map_err(failed)?;

@@ -10,7 +10,7 @@ use std::{
 
 use model::time::Timestamp;
 use sqlx::{Connection, Executor, PgConnection, SqliteConnection, sqlite::SqliteConnectOptions};
-use store::{ManualClock, Options, Store};
+use store::{Durability, ManualClock, Options, Store};
 
 /// 2026-03-02T08:00:00Z.
 pub const START: Timestamp = Timestamp::from_millis(1_772_438_400_000);
@@ -64,7 +64,7 @@ pub async fn sqlite(folder: &Path) -> Bench {
 
 async fn open(url: String) -> (Store, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::new(START));
-    let options = Options { url, clock: Arc::clone(&clock) as _, id_seed: 7 };
+    let options = Options { url, clock: Arc::clone(&clock) as _, id_seed: 7, durability: Durability::Power };
     (Store::open(options).await.expect("a fresh database opens"), clock)
 }
 

@@ -98,10 +98,10 @@ mod postgres {
 mod one_opener {
     use std::sync::Arc;
 
-    use store::{Options, Store, StoreError, SystemClock};
+    use store::{Durability, Options, Store, StoreError, SystemClock};
 
     fn options(url: String) -> Options {
-        Options { url, clock: Arc::new(SystemClock::new()), id_seed: 1 }
+        Options { url, clock: Arc::new(SystemClock::new()), id_seed: 1, durability: Durability::Power }
     }
 
     #[tokio::test]

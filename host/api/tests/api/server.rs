@@ -23,7 +23,7 @@ use model::{
 };
 use plugins::{Host, HostConfig, Limits};
 use serde_json::{Value, json};
-use store::{ManualClock, Options, Store};
+use store::{Durability, ManualClock, Options, Store};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
@@ -82,7 +82,12 @@ impl Server {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let clock = Arc::new(ManualClock::new("2026-03-02T08:00:00Z".parse().expect("an instant")));
         let url = format!("sqlite:{}", folder.path().join("tidegate.db").display());
-        let options = Options { url, clock: Arc::clone(&clock) as Arc<dyn store::Clock>, id_seed: 1 };
+        let options = Options {
+            url,
+            clock: Arc::clone(&clock) as Arc<dyn store::Clock>,
+            id_seed: 1,
+            durability: Durability::Power,
+        };
         let store = Store::open(options).await.expect("a new database opens");
         let config = HostConfig { cache_dir: None, workers: 1, queue: 16, limits: Limits::product() };
         let engine = Engine::new(store.clone(), Host::new(config).expect("a plugin host"));

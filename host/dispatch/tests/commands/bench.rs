@@ -11,7 +11,7 @@ use model::{
     plan::{Plan, Step},
     time::Timestamp,
 };
-use store::{ManualClock, Options, Store, job_result::JobResult};
+use store::{Durability, ManualClock, Options, Store, job_result::JobResult};
 
 use crate::world::{self, World};
 
@@ -35,7 +35,7 @@ impl Bench {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let clock = Arc::new(ManualClock::new(START));
         let url = format!("sqlite:{}", folder.path().join("tidegate.db").display());
-        let options = Options { url, clock: Arc::clone(&clock) as _, id_seed: 3 };
+        let options = Options { url, clock: Arc::clone(&clock) as _, id_seed: 3, durability: Durability::Power };
         let store = Store::open(options).await.expect("a fresh database opens");
         let world = World::write(&store, resources).await;
         let jobs = world.start(&store).await;

@@ -20,7 +20,7 @@ use crate::{
 pub use agent::{AgentRule, Match, Outcome};
 pub use duration::parse_duration;
 pub use expect::{Expectation, Expected, Targets};
-pub use person::{By, Bypass, Cancelled, Deletable, Reach, RuleName};
+pub use person::{By, Bypass, Bypassed, Cancelled, Deletable, Reach, RuleName};
 pub use step::{Action, Measured, Report, Word};
 
 /// A scenario.

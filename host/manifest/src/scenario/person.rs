@@ -29,16 +29,28 @@ pub struct By {
 /// What a skip is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bypass {
-    /// Name of the policy.
-    pub policy: String,
-    /// Which of its rules.
-    pub rule: RuleName,
+    /// What is bypassed.
+    pub bypassed: Bypassed,
     /// Name of the deployment.
     pub deployment: String,
     /// The version's tag; the newest ready version when absent.
     pub version: Option<String>,
     /// Where.
     pub reach: Reach,
+}
+
+/// What is bypassed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bypassed {
+    /// A rule.
+    Rule {
+        /// Name of its policy.
+        policy: String,
+        /// Which of the policy's rules.
+        rule: RuleName,
+    },
+    /// A freeze, by name.
+    Freeze(String),
 }
 
 /// A rule of a policy, as people name it.
@@ -125,8 +137,17 @@ pub(super) fn unskip(fields: &mut Fields<'_>) -> Action {
 }
 
 fn bypass(fields: &mut Fields<'_>) -> Bypass {
-    let policy = fields.name("policy", check_name);
-    let rule = rule_name(fields);
+    let bypassed = match fields.optional_name("freeze") {
+        Some(freeze) => {
+            for field in ["policy", "rule"] {
+                if fields.take(field).is_some() {
+                    fields.error(field, "stands beside `freeze`, expected a rule of a policy or a freeze");
+                }
+            }
+            Bypassed::Freeze(freeze)
+        }
+        None => Bypassed::Rule { policy: fields.name("policy", check_name), rule: rule_name(fields) },
+    };
     let (target, environment) = (fields.optional_name("target"), fields.optional_name("environment"));
     if target.is_some() && environment.is_some() {
         fields.error("environment", "stands beside `target`, expected one of the two (or neither, for all targets)");
@@ -147,7 +168,7 @@ fn bypass(fields: &mut Fields<'_>) -> Bypass {
         (None, Some(environment)) => Reach::Environment(environment),
         (None, None) => Reach::Deployment,
     };
-    Bypass { policy, rule, deployment, version: fields.optional_name("version"), reach }
+    Bypass { bypassed, deployment, version: fields.optional_name("version"), reach }
 }
 
 fn rule_name(fields: &mut Fields<'_>) -> RuleName {

@@ -57,9 +57,9 @@ pub enum Action {
     Reject(Word),
     /// A person withdraws what was said of a version in an environment.
     Revoke(Word),
-    /// A person bypasses a rule.
+    /// A person bypasses a rule or a freeze.
     Skip {
-        /// Which rule, for which version, where.
+        /// What, for which version, where.
         bypass: Bypass,
         /// Who, and why.
         by: By,
@@ -84,7 +84,7 @@ pub enum Action {
     Redeploy {
         /// Which target.
         target: String,
-        /// The version's tag; what should run there when absent.
+        /// The version's tag; the one that came there last when absent.
         version: Option<String>,
         /// Who, and why.
         by: By,

@@ -33,8 +33,7 @@ const TARGET: &str = "api/prod/c1";
 #[test]
 fn what_people_bypass_and_take_back() {
     let bypass = |rule, version: Option<&str>, reach| Bypass {
-        policy: "eyes".into(),
-        rule,
+        bypassed: Bypassed::Rule { policy: "eyes".into(), rule },
         deployment: "api".into(),
         version: version.map(str::to_owned),
         reach,
@@ -67,6 +66,17 @@ fn what_people_bypass_and_take_back() {
             "skip: {policy: eyes, rule: 1, deployment: api, version: v1, environment: prod}",
             Action::Skip {
                 bypass: bypass(RuleName::Position(1), Some("v1"), Reach::Environment("prod".into())),
+                by: by("scenario", ""),
+                expires: None,
+            },
+        ),
+        (
+            "skip: {freeze: sale, deployment: api, version: v1}",
+            Action::Skip {
+                bypass: Bypass {
+                    bypassed: Bypassed::Freeze("sale".into()),
+                    ..bypass(RuleName::Position(0), Some("v1"), Reach::Deployment)
+                },
                 by: by("scenario", ""),
                 expires: None,
             },
@@ -151,6 +161,7 @@ fn what_is_wrong_with_an_action() {
         ("delete: {type: Polic, name: eyes}", "did you mean `Policy`?"),
         ("delete: {name: eyes}", "/delete/type: is missing"),
         ("skip: {policy: eyes, deployment: api}", "/skip/rule: is missing, expected a rule's key"),
+        ("skip: {freeze: sale, rule: 1, deployment: api}", "/skip/rule: stands beside `freeze`"),
         ("skip: {policy: eyes, rule: -1, deployment: api}", "/skip/rule: expected a rule's key"),
         ("skip: {policy: eyes, rule: retry}", "/skip/deployment: is missing"),
         (
