@@ -57,7 +57,7 @@ async fn every_change_is_planned() {
         let mut tx = bench.store.write("test.plan").await.expect("a transaction begins");
         let claims = store::planning::claim_due(&mut tx, 10, 60).await.expect("claims");
         for claim in &claims {
-            assert!(store::planning::finish(&mut tx, claim, None).await.expect("finishes"));
+            assert!(store::planning::finish(&mut tx, claim, None, false).await.expect("finishes"));
         }
         tx.commit().await.expect("committed");
         claims.len()
