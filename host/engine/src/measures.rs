@@ -19,6 +19,8 @@ pub trait Measure: Send + Sync {
 #[derive(Clone, Default)]
 pub struct Measures {
     outside: Option<Arc<dyn Measure>>,
+    /// Whether somebody else says what outside systems would: a scenario does.
+    reported: bool,
 }
 
 impl fmt::Debug for Measures {
@@ -46,7 +48,13 @@ impl Measures {
     /// With providers that ask outside systems.
     #[must_use]
     pub fn with(outside: Arc<dyn Measure>) -> Self {
-        Self { outside: Some(outside) }
+        Self { outside: Some(outside), reported: false }
+    }
+
+    /// Without any: whoever plays a scenario says what outside systems would.
+    #[must_use]
+    pub const fn reported() -> Self {
+        Self { outside: None, reported: true }
     }
 
     pub(crate) fn provider(&self, probe: &Probe) -> Provider {
@@ -69,6 +77,7 @@ impl Measures {
             },
             Provider::Job => unknown_keys(&probe.config, &[]),
             Provider::Outside(outside) => outside.check(probe),
+            Provider::Nobody if self.reported => Vec::new(),
             Provider::Nobody => {
                 let name = &probe.provider;
                 wrong("", format!("this server cannot measure with `{name}`, expected `job` or `sleep`"))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dispatch::Dispatch;
-use engine::Engine;
+use engine::{Engine, measures::Measures};
 use model::{
     access::{Caller, Role},
     time::Timestamp,
@@ -95,7 +95,7 @@ async fn open(stage: &Stage, clock: &Arc<ManualClock>, seed: u64) -> Result<(Sto
     let durability = Durability::Process;
     let options = Options { url: stage.database_url.clone(), clock, id_seed: seed, durability };
     let store = Store::open(options).await?;
-    let engine = Engine::new(store.clone(), stage.host.clone());
+    let engine = Engine::new(store.clone(), stage.host.clone()).with_measures(Measures::reported());
     let dispatch = Dispatch::new(store.clone());
     Ok((store, engine, dispatch))
 }
